@@ -47,7 +47,7 @@ class HasStatistics(Protocol):
         vault: Path | None,
         folder: Root | None,
     ) -> SearchStatistics:
-        """Return the statistics, which a reload hands on unless their settings change.
+        """Return the statistics, which a reload hands on unless settings or plugins change.
 
         ``base`` are the configured thresholds, and ``folder`` is that of the file, if the program
         made it. With a ``vault``, the file is written only while that folder exists.

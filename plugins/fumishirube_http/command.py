@@ -64,7 +64,8 @@ def run(options: Namespace) -> int:
 
 def serve_here(options: Namespace, worker: WorkerStart | None = None) -> int:
     """Serve in this process, which may be one of several workers."""
-    with opened(options, empty=True) as application:
+    begun = worker.begun if worker else None
+    with opened(options, empty=True, begun=begun) as application:
         gc.disable()
         with _extra():
             from fumishirube_http.application import served_app  # noqa: PLC0415 - the same
@@ -81,14 +82,12 @@ def serve_here(options: Namespace, worker: WorkerStart | None = None) -> int:
         # Before the lifespan, so that the log also has what surfaces do at their start.
         number = worker.place.number if worker else 1
         start_logging(level, loaded.folder("runtime"), number)
-        with reloading(options, application) as reloader:
-            if worker and worker.in_force:
-                reloader.take_in(worker.in_force)
+        with reloading(options, application, begun=begun) as reloader:
             app = served_app(reloader, people, number if worker else None)
             if number == 1:
-                announce(reloader.application)
+                announce(application)
             if worker:
-                reloader.follow(lambda fresh: worker.send(reloader.in_force(fresh)))
+                reloader.share(worker.send)
             grace = process_settings(loaded.environ).grace
             with reloader.running():
                 if worker is None:
@@ -111,13 +110,14 @@ def _supervise(options: Namespace) -> int:
 
     if options.workers > MOST:
         raise ConfigError(f"--workers: at most {MOST}; got {options.workers}")
-    loaded = starting_state(options).loaded
+    begun = starting_state(options)
+    loaded = begun.loaded
     people, tls = team_settings(options, loaded), tls_files(loaded)
     listening = bound(*address(loaded, options.http, people=people is not None))
     import_mcp()
     host, port = listening.getsockname()[:2]
     grace = process_settings(loaded.environ).grace
-    supervisor = Supervisor(options, listening, options.workers, grace)
+    supervisor = Supervisor(options, begun, listening, options.workers, grace)
     code = supervisor.run(lambda: _announce_url(loaded, host, port, tls=tls is not None))
     return code or finish()
 

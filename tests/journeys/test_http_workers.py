@@ -23,7 +23,7 @@ from mcp import Client
 from starlette.types import Message, Receive, Scope, Send
 
 from fumishirube_http.workers.places import WorkerPlace
-from fumishirube_http.workers.relay import relay
+from fumishirube_http.workers.relay import WorkerEnded, relay
 from fumishirube_http.workers.routing import WorkerRouter
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
@@ -42,6 +42,28 @@ class Same(Stage):
 @hook
 def register_refiners(register):
     register("same", Same)
+"""
+NEEDS = """
+from pathlib import Path
+from fumishirube import ConfigError, Stage, hook
+
+class Needs(Stage):
+    words: str = ""
+
+    def model_post_init(self, _):
+        if not Path(self.words).is_file():
+            raise ConfigError("there is no such file")
+
+    def refine(self, ranking, query, corpus):
+        return ranking
+
+@hook
+def register_refiners(register):
+    register("needs", Needs)
+"""
+THREAD = """
+import threading, time
+threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
 """
 TIMES = 12
 """Fresh connections, of which each worker gets some."""
@@ -62,6 +84,12 @@ def children(pid: int) -> list[int]:
     """Return the running children of a process, the oldest first."""
     text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     return [int(word) for word in text.split()]
+
+
+def oldest_worker(server: HttpServer) -> int:
+    """Return the process of the worker that was started first; Python may have one of its own."""
+    named = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in children(server.pid)}
+    return next(pid for pid, line in named.items() if "resource_tracker" not in line)
 
 
 def waited(condition: Callable[[], bool]) -> None:
@@ -160,6 +188,23 @@ def test_a_request_for_a_worker_that_does_not_serve_is_not_relayed_to_it() -> No
         asyncio.run(asyncio.wait_for(request, SECONDS))
         assert place.fetch_trace("store", "trace") is None
     assert asked == ["/mcp"]
+
+
+def test_a_request_that_a_worker_has_not_accepted_when_it_ends_does_not_wait_for_the_next() -> None:
+    async def receive() -> Message:
+        place.unserved = frozenset({1})  # the supervisor notices while the request waits
+        return await asyncio.get_running_loop().create_future()
+
+    async def unused(*_: Any) -> Any:
+        raise AssertionError
+
+    scope = {"method": "GET", "raw_path": b"/mcp", "query_string": b"", "scheme": "http"}
+    headers = [(b"host", b"a.test")]
+    with socket.create_server(("127.0.0.1", 0)) as unread:
+        place = WorkerPlace(2, (unread.getsockname()[1], 0), "secret")
+        asked = relay({**scope, "headers": headers}, receive, unused, place, 1)
+        with pytest.raises(WorkerEnded):
+            asyncio.run(asyncio.wait_for(asked, SECONDS))
 
 
 @pytest.mark.slow
@@ -268,7 +313,9 @@ def test_a_worker_that_replaces_another_has_in_force_what_all_have(tmp_path: Pat
     file = probing(tmp_path, "security: {allowed_hosts: [one.test]}\n") / "fumishirube.yaml"
     path = os.pathsep.join([str(place), str(PROBE)])
     with HttpServer(tmp_path, "--workers", "2", "--trust", PYTHONPATH=path) as server:
-        (place / "stranger_plugin.py").write_text(SAME % "2.25")
+        (place / "stranger_plugin.py").write_text(
+            SAME % "22.25"
+        )  # Python compares sizes and seconds
         file.write_text(
             "pipelines: {manual: {refiners: [same]}}\nsecurity: {allowed_hosts: [two.test]}\n"
         )
@@ -279,8 +326,36 @@ def test_a_worker_that_replaces_another_has_in_force_what_all_have(tmp_path: Pat
         client_at(server, "1").close()
         for _ in range(TIMES):
             hits = posted(server, "/tools/manual_find", FIND).json()["inline_hits"]["items"]
-            assert [hit["score"] for hit in hits] == [2.25]
+            assert [hit["score"] for hit in hits] == [22.25]
             assert posted(server, "/tools/manual_ls", {}, host="two.test").status_code == 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spawned", [False, True])
+def test_a_worker_begins_with_what_is_in_force_or_not_at_all(tmp_path: Path, spawned: bool) -> None:
+    """Neither needs what the server began with, nor goes back to it."""
+    place = Path(manuals.stranger(tmp_path, NEEDS + (THREAD if spawned else "")))
+    path = os.pathsep.join([str(place), str(PROBE)])
+    needed = [tmp_path / "first", tmp_path / "second"]
+    yaml = "pipelines: {manual: {refiners: [{use: needs, with: {words: %s}}]}}\n"
+    file = probing(tmp_path, yaml % needed[0]) / "fumishirube.yaml"
+    for words in needed:
+        words.touch()
+    with HttpServer(tmp_path, "--workers", "2", "--trust", PYTHONPATH=path) as server:
+        file.write_text(yaml % needed[1] + "surfaces: [manual]\n")
+        waited(lambda: server.log.count("tools that went: ") == 2)
+        needed[0].unlink()
+        os.kill(oldest_worker(server), signal.SIGKILL)
+        client_at(server, "1").close()
+        needed[1].unlink()
+        os.kill(oldest_worker(server), signal.SIGKILL)
+        waited(lambda: server.log.count("worker 2 ended with code 2") == 1)
+        for _ in range(TIMES):
+            assert posted(server, "/tools/manual_find", FIND).status_code == 200
+            assert posted(server, "/tools/vault_create", {}).status_code == 404
+        needed[1].touch()
+        client_at(server, "2").close()
+        assert posted(server, "/tools/vault_create", {}).status_code == 404
 
 
 def indexed(workspace: Path) -> int:
@@ -355,10 +430,7 @@ def test_documents_are_followed_by_one_worker_and_read_by_all(tmp_path: Path) ->
 def test_workers_are_spawned_where_a_plugin_has_started_a_thread(tmp_path: Path) -> None:
     (tmp_path / "plugins").mkdir()
     threads = tmp_path / "plugins" / "sitecustomize.py"
-    threads.write_text(
-        "import threading, time\n"
-        "threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()\n"
-    )
+    threads.write_text(THREAD)
     path = os.pathsep.join([str(threads.parent), str(PROBE)])
     with HttpServer(probing(tmp_path), "--workers", "2", PYTHONPATH=path, **COLD) as server:
         assert len(children(server.pid)) >= 2

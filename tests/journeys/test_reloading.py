@@ -22,10 +22,9 @@ from http_server import PROBE, SECONDS, HttpServer, environment, probing
 from manuals import fumishirube
 from warm_start import warm_script
 
-from fumishirube.config.configuration import LoadedConfig
 from fumishirube.host.application import Application
 from fumishirube.host.reload import reloader
-from fumishirube.host.reload.inputs import InputWatcher
+from fumishirube.host.reload.inputs import ConfigInForce, InputWatcher
 from fumishirube.host.reload.reloader import Reloader, Reopen, ServedApplication
 from fumishirube.host.startup import open_application
 from fumishirube.tools.calls import call_tool
@@ -151,24 +150,25 @@ def test_what_is_wrong_is_named_and_changes_nothing_until_it_is_mended(server: H
     assert until(server, 4)[-1].startswith("reloaded; tools that went: probe_names")
 
 
-@pytest.mark.slow
-def test_what_another_process_has_in_force_is_taken_in_whatever_the_files_are(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_a_process_begins_with_what_another_has_in_force_whatever_the_files_are(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def reopen(
-        former: Application, _revision: int, loaded: LoadedConfig | None = None
-    ) -> Application:
-        return open_application(tmp_path, strangers=False, former=former, loaded=loaded)
+    def reopen(former: Application, _revision: int) -> Application:
+        return open_application(tmp_path, strangers=False, former=former)
 
-    (tmp_path / "manuals").mkdir()
-    long, late = served(tmp_path, reopen, os.environ), served(tmp_path, reopen, os.environ)
+    monkeypatch.setenv("FUMISHIRUBE_TEST_SECRET", "swordfish")
+    write(tmp_path, "surfaces: []\n")
+    long = served(tmp_path, reopen, os.environ)
     sent: list[bytes] = []
-    long.follow(lambda fresh: sent.append(pickle.dumps(long.in_force(fresh))))
-    for yaml in ("limits: {depth: 9}\n", "limits: {depth: nine}\n"):
+    long.share(lambda state: sent.append(pickle.dumps(state)))
+    for yaml in ("surfaces: []\nlimits: {depth: 9}\n", "limits: {depth: nine}\n"):
         write(tmp_path, yaml)
         long._look()
         long._look()
-    late.take_in(pickle.loads(sent[0]))
+    assert len(sent) == 1
+    assert b"swordfish" not in sent[0]
+    late = served(tmp_path, reopen, begun=pickle.loads(sent[0]))
+    assert late.application.loaded.environ is os.environ
     assert late.application.limits.depth == 9
     late._look()
     late._look()
@@ -178,6 +178,7 @@ def test_what_another_process_has_in_force_is_taken_in_whatever_the_files_are(
     late.close()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_being_written_is_not_taken_for_what_it_will_be(server: HttpServer) -> None:
     file = server.workspace / "fumishirube.yaml"
     for part in ("", "surfaces:", "surfaces: [", "surfaces: [{use: manual}, {use: "):
@@ -413,7 +414,7 @@ def test_all_modules_of_a_plugin_are_imported_again(
     live = Reloader(
         ServedApplication(first, nullcontext),
         InputWatcher(first.loaded.inputs),
-        lambda former, revision, _: reopen(former=former, revision=revision),
+        lambda former, revision: reopen(former=former, revision=revision),
         nullcontext,
     )
     try:
@@ -469,7 +470,7 @@ def test_the_trust_for_which_a_refusal_asks_is_taken_in(
     (other / "handbook").mkdir(parents=True)
     environ = dict.fromkeys(("XDG_CONFIG_HOME", "APPDATA"), str(tmp_path / "config"))
 
-    def reopen(former: Application, _revision: int, _: object) -> Application:
+    def reopen(former: Application, _revision: int) -> Application:
         return open_application(work, strangers=False, environ=environ, former=former)
 
     live = served(work, reopen, environ)
@@ -520,7 +521,7 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
 
     made: WeakSet[Application] = WeakSet()
 
-    def reopen(former: Application, revision: int, _: object) -> Application:
+    def reopen(former: Application, revision: int) -> Application:
         made.add(
             fresh := open_application(
                 tmp_path, strangers=False, environ={}, former=former, revision=revision
@@ -552,10 +553,16 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     assert capfd.readouterr().err.count("reloaded\n") == 50
 
 
-def served(workspace: Path, reopen: Reopen, environ: Mapping[str, str] | None = None) -> Reloader:
-    first = open_application(workspace, strangers=False, environ=environ or {})
+def served(
+    workspace: Path,
+    reopen: Reopen,
+    environ: Mapping[str, str] | None = None,
+    begun: ConfigInForce | None = None,
+) -> Reloader:
+    loaded, inputs = (begun.loaded, begun.inputs) if begun else (None, None)
+    first = open_application(workspace, strangers=False, environ=environ or {}, loaded=loaded)
     watched = InputWatcher(first.loaded.inputs, strangers=False)
-    return Reloader(ServedApplication(first, nullcontext), watched, reopen, nullcontext)
+    return Reloader(ServedApplication(first, nullcontext), watched, reopen, nullcontext, inputs)
 
 
 def use(live: Reloader, session: Session, *, discover: bool = False) -> None:

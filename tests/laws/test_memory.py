@@ -58,11 +58,15 @@ def test_the_same_question_of_the_same_pipeline_is_answered_from_the_cache(opene
     assert not other.traces.get(found(other)).cache.hit
 
 
-def test_code_that_was_imported_anew_answers_nothing_from_the_cache(opened: Opened) -> None:
+def test_code_that_was_imported_anew_takes_over_no_answers_and_no_statistics(
+    opened: Opened,
+) -> None:
+    """Statistics are kept by the class of a surface, so that those of old code would pile up."""
     before = opened()
     found(before)
     after = opened("", former=before, revision=1)
     assert not after.traces.get(found(after)).cache.hit
+    assert after.memory.statistics is not before.memory.statistics
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def with_classic_values(
     """
     values, places = dict(own), {}
     for name, info in model.model_fields.items():
-        for key in sections.taken.keys() & keys(info):
+        for key in filter(sections.taken.__contains__, keys(info)):
             classic_value = sections.taken[key]
             if name not in own:
                 places[f"{coordinate}.{name}"] = written.get(key, classic_value.file)

@@ -26,7 +26,9 @@ _UNCHOSEN = ("default", USERS_FOLDER)
 """The origins of folders that nobody has chosen."""
 
 _Keys: TypeAlias = tuple[
-    tuple[TraceSettings, Root | None], tuple[CacheSettings, str], tuple[AdaptiveSettings, Path]
+    tuple[TraceSettings, Root | None],
+    tuple[CacheSettings, str],
+    tuple[AdaptiveSettings, Path, str],
 ]
 
 
@@ -58,7 +60,7 @@ class SearchMemory(NamedTuple):
         plugins, because other plugins may answer otherwise.
         """
         config = loaded.config
-        keys = ((config.traces, folder), (config.cache, code), (config.adaptive, file))
+        keys = ((config.traces, folder), (config.cache, code), (config.adaptive, file, code))
         if former and former.keys[0] == keys[0]:
             traces = former.traces
         else:

@@ -7,6 +7,7 @@ import signal
 import socket
 from argparse import Namespace
 from collections.abc import Mapping
+from contextlib import suppress
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Lock, Thread
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 READY, LEAD = "ready", "lead"
 """What a worker sends to the supervisor once it serves, and what it is sent to index ahead.
 
-A worker also sends what it takes in, and is sent the numbers that no worker serves.
+A worker also sends the configuration of each reload, and is sent the numbers that none serves.
 """
 _sending = Lock()
 
@@ -29,8 +30,8 @@ _sending = Lock()
 class WorkerStart(NamedTuple):
     """All that a worker needs: options, sockets, its place, and its connection to the supervisor.
 
-    ``first`` means that no worker serves yet. ``in_force`` is what others have taken in since the
-    start of the server, which is what the options have.
+    ``first`` means that no worker serves yet. It is ``begun`` with what is in force in the others.
+    The options have the plugins, if this process has the same in memory.
     """
 
     options: Mapping[str, Any]
@@ -39,11 +40,11 @@ class WorkerStart(NamedTuple):
     place: WorkerPlace
     connection: Connection
     first: bool
-    in_force: ConfigInForce | None
+    begun: ConfigInForce
 
     def send(self, message: str | ConfigInForce) -> None:
         """Send a message to the supervisor, from any thread."""
-        with _sending:
+        with _sending, suppress(OSError):  # the supervisor has just ended, and so will this
             self.connection.send(message)
 
 
@@ -61,7 +62,9 @@ def _serve(start: WorkerStart) -> int:
 
     peers = PeerProcesses(start.place.fetch_trace, first=start.first)
     Thread(target=_obey, args=(start, peers), name="fumishirube worker", daemon=True).start()
-    options = Namespace(**start.options, peers=peers)
+    if "plugins" not in start.options:
+        start.begun.forget_other_code()
+    options = Namespace(**{"plugins": None, **start.options}, peers=peers)
     return serve_here(options, start)
 
 

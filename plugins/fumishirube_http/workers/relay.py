@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +19,9 @@ _OF_CONNECTION = frozenset(
 _OF_RESPONSE = _OF_CONNECTION | {b"transfer-encoding", b"date"}
 """Headers of a response that this server adds itself."""
 _CHUNK = 65536
+_FIRST = asyncio.FIRST_COMPLETED
+_LOOK_SECONDS = 0.2
+"""Seconds between two looks at whether the other worker still serves."""
 
 
 class Unreachable(Exception):
@@ -50,7 +54,7 @@ async def relay(
         exchange.write(request)
         sending = asyncio.ensure_future(exchange.send_body(receive))
         try:
-            await exchange.receive_response(send, sending)
+            await exchange.receive_response(send, sending, lambda: number in place.unserved)
         finally:
             sending.cancel()
             with suppress(asyncio.CancelledError, OSError):
@@ -86,19 +90,28 @@ class _Exchange:
                 self.write(h11.EndOfMessage())
                 complete = True
 
-    async def receive_response(self, send: Send, sending: asyncio.Future[None]) -> None:
+    async def receive_response(
+        self, send: Send, sending: asyncio.Future[None], ended: Callable[[], bool]
+    ) -> None:
         """Pass on the response until its end, or until the client disconnects.
 
-        The other worker may answer before it has the whole body, and take no more of it.
+        The other worker may answer before it has the whole body, and take no more of it. If it
+        has ``ended`` before it accepted the connection, nobody closes that.
         """
+        pause: float | None = _LOOK_SECONDS
         while True:
             following = asyncio.ensure_future(self._event())
-            await asyncio.wait((following, sending), return_when=asyncio.FIRST_COMPLETED)
+            either = (following, sending)
+            while not (await asyncio.wait(either, timeout=pause, return_when=_FIRST))[0]:
+                if ended():
+                    following.cancel()
+                    raise WorkerEnded
             if not following.done() and sending.exception() is None:
                 following.cancel()
                 return  # closing the connection tells the other worker too
             event = await following
             if isinstance(event, h11.Response):
+                pause = None
                 headers = [pair for pair in event.headers if pair[0] not in _OF_RESPONSE]
                 start = {"type": "http.response.start", "status": event.status_code}
                 await send({**start, "headers": headers})

@@ -19,7 +19,7 @@ from types import FrameType
 
 from fumishirube.serving import ConfigInForce
 from fumishirube_http.workers.places import WorkerPlace, worker_sockets
-from fumishirube_http.workers.process import LEAD, READY, WorkerStart, main
+from fumishirube_http.workers.process import LEAD, WorkerStart, main
 
 _log = logging.getLogger("fumishirube")
 
@@ -51,11 +51,17 @@ class Supervisor:
     """Runs a number of workers that accept connections of one socket.
 
     The first worker that serves indexes ahead of the calls; if it ends, another one does.
+    One that replaces another is begun with what a worker has last reloaded.
     Requests in progress have ``grace`` seconds to end.
     """
 
     def __init__(
-        self, options: Namespace, listening: socket.socket, count: int, grace: float
+        self,
+        options: Namespace,
+        begun: ConfigInForce,
+        listening: socket.socket,
+        count: int,
+        grace: float,
     ) -> None:
         self._options = options
         self._grace = grace
@@ -64,7 +70,7 @@ class Supervisor:
         self._context = _context()
         self._workers: dict[int, _SupervisedWorker] = {}
         self._leader: _SupervisedWorker | None = None
-        self._in_force: ConfigInForce | None = None
+        self._begun = self._in_force = begun
         self._unserved: frozenset[int] = frozenset()
         self._due: dict[int, float] = {}
         self._pause = _FIRST_PAUSE
@@ -92,7 +98,8 @@ class Supervisor:
     def _start(self, place: WorkerPlace, *, first: bool) -> None:
         ours, theirs = self._context.Pipe()
         options = {k: v for k, v in vars(self._options).items() if k not in _NOT_SENT}
-        if self._context.get_start_method() == "fork":
+        same_plugins = self._in_force.inputs.same_plugins(self._begun.inputs)
+        if self._context.get_start_method() == "fork" and same_plugins:
             options["plugins"] = self._options.plugins
         own = self._sockets[place.number - 1]
         start = WorkerStart(options, self._listening, own, place, theirs, first, self._in_force)
@@ -148,10 +155,10 @@ class Supervisor:
     def _receive(self, worker: _SupervisedWorker) -> None:
         with suppress(EOFError, OSError):  # it has just ended
             message = worker.connection.recv()
-            if message == READY:
-                worker.serves = True
-            else:
+            if isinstance(message, ConfigInForce):
                 self._in_force = message
+            else:
+                worker.serves = True
 
     def _replace_later(self, worker: _SupervisedWorker) -> None:
         """Forget a worker that has ended, and set the time of the next one with its number."""

@@ -125,7 +125,7 @@ def _absent(module: str) -> Iterator[None]:
 
 
 def starting_state(options: Namespace) -> ConfigInForce:
-    """Read what all workers of a server begin with, and keep it in the options.
+    """Read what all processes of a server begin with.
 
     Raises:
         ConfigError: when it cannot be read.
@@ -134,8 +134,7 @@ def starting_state(options: Namespace) -> ConfigInForce:
 
     loaded = configuration(options)
     inputs = InputWatcher(loaded.inputs, strangers=not options.no_plugins).look()
-    begun = options.begun = ConfigInForce.of(loaded, inputs)
-    return begun
+    return ConfigInForce.of(loaded, inputs)
 
 
 def claim_standard_output() -> None:
@@ -155,14 +154,19 @@ class _Warnings(logging.Handler):
 
 @contextmanager
 def reloading(
-    options: Namespace, application: Application, through: ToolWrapper = nullcontext
+    options: Namespace,
+    application: Application,
+    through: ToolWrapper = nullcontext,
+    begun: ConfigInForce | None = None,
 ) -> Iterator[Reloader]:
-    """Publish an application, and yield what replaces it after changes of the configuration."""
+    """Publish an application, and yield what replaces it after changes of the configuration.
+
+    One that is ``begun`` with what is in force elsewhere is replaced if that is not on disk.
+    """
     from fumishirube.faces.cli.workspace import reopen  # noqa: PLC0415 - the wire comes before any plugin
 
     edition = ServedApplication(application, through)  # errors here end the command
     watched = InputWatcher(application.loaded.inputs, strangers=not options.no_plugins)
-    begun: ConfigInForce | None = getattr(options, "begun", None)
     made_from = begun.inputs if begun else None
     reloader = Reloader(edition, watched, partial(reopen, options), through, made_from)
     try:

@@ -101,14 +101,17 @@ def configuration(options: Namespace) -> LoadedConfig:
 
 @contextmanager
 def opened(
-    options: Namespace, *, empty: bool = False, trusted: bool = False
+    options: Namespace,
+    *,
+    empty: bool = False,
+    trusted: bool = False,
+    begun: ConfigInForce | None = None,
 ) -> Iterator[Application]:
     """Open the application of the workspace, print its problems, and close it afterwards.
 
     With ``empty``, a workspace without files is no error. Paths outside the workspace must be
-    ``trusted`` now, or before. A worker of a server begins with what its server began with.
+    ``trusted`` now, or before. A process of a server is ``begun`` with what is in force in it.
     """
-    begun: ConfigInForce | None = getattr(options, "begun", None)
     application = open_application(
         folder(options),
         options.config,
@@ -137,9 +140,7 @@ def use_only(options: Namespace, surface: str, **settings: Any) -> None:
     options.only = Use.model_validate({"use": surface, "with": settings})
 
 
-def reopen(
-    options: Namespace, former: Application, revision: int, loaded: LoadedConfig | None
-) -> Application:
+def reopen(options: Namespace, former: Application, revision: int) -> Application:
     """Open the workspace again, to replace a former application, which stays as it is."""
     return open_application(
         former.loaded.workspace,
@@ -151,7 +152,6 @@ def reopen(
         revision=revision,
         trusted=options.trust,
         folders=folders_in_place(options),
-        loaded=loaded,
     )
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple, TypeAlias
 
 from fumishirube.config.configuration import LoadedConfig
+from fumishirube.errors import PluginError
 from fumishirube.plugins.entry_points import DISTRIBUTION, InstalledPlugin, installed
 from fumishirube.plugins.source_digests import installed_modules
 
@@ -30,8 +34,11 @@ class Inputs(NamedTuple):
 
     def same(self, before: Inputs) -> bool:
         """Tell whether nothing changed; later imports are no change."""
-        unchanged = (self.files, self.plugins) == (before.files, before.plugins)
-        return unchanged and not self.changed_code(before)
+        return self.files == before.files and self.same_plugins(before)
+
+    def same_plugins(self, before: Inputs) -> bool:
+        """Tell whether the plugins and their code are the same; later imports are no change."""
+        return self.plugins == before.plugins and not self.changed_code(before)
 
     def lost(self, before: Inputs) -> bool:
         """Tell whether a file is now missing or empty, as it may be while it is written."""
@@ -69,15 +76,39 @@ def _has_content(stamp: Stamp) -> bool:
 
 
 class ConfigInForce(NamedTuple):
-    """A configuration as it was read, and the inputs of its application; it can be pickled."""
+    """A configuration as it was ``read``, and the inputs of its application.
 
-    loaded: LoadedConfig
+    It can be pickled: it has no variables, which are the same in all processes of a server.
+    """
+
+    read: LoadedConfig
     inputs: Inputs
 
     @classmethod
     def of(cls, loaded: LoadedConfig, inputs: Inputs) -> ConfigInForce:
-        """Return it with a copy of the variables: those of the process cannot be pickled."""
-        return cls(replace(loaded, environ={**loaded.environ}), inputs)
+        """Return it for a configuration with the variables of this process."""
+        return cls(replace(loaded, environ={}), inputs)
+
+    @property
+    def loaded(self) -> LoadedConfig:
+        """The configuration, with the variables of this process."""
+        return replace(self.read, environ=os.environ)
+
+    def forget_other_code(self) -> None:
+        """Drop the imported modules of plugins, so that those on disk are imported.
+
+        Raises:
+            PluginError: when those on disk are not the ones in force.
+        """
+        code = self.inputs.code
+        now = {name: {file: _stamp(Path(file)) for file in files} for name, files in code.items()}
+        lost = self.inputs._replace(code=now).changed_code(self.inputs)
+        if lost:
+            names = ", ".join(sorted(lost))
+            raise PluginError(
+                f"{names}: the code in force is no longer on disk; mend it, or restart fumishirube"
+            )
+        forget(code.keys() - compiled(code))
 
 
 class InputWatcher:
@@ -127,6 +158,17 @@ def package(module: str) -> str:
 def below(name: str, known: Iterable[str]) -> list[str]:
     """Return the imported modules of a package."""
     return [module for module in known if module == name or module.startswith(f"{name}.")]
+
+
+def forget(packages: Iterable[str]) -> dict[str, ModuleType]:
+    """Drop the imported modules of packages, so that the next import reads the files."""
+    importlib.invalidate_caches()
+    old = {
+        module: sys.modules[module] for name in packages for module in below(name, [*sys.modules])
+    }
+    for module in old:
+        sys.modules.pop(module, None)
+    return old
 
 
 def compiled(packages: Collection[str]) -> set[str]:

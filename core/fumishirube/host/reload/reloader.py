@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import sys
 import time
@@ -12,14 +11,19 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from fumishirube.config.configuration import LoadedConfig
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
 from fumishirube.host.catalog import CallCounter, CatalogPublisher
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.people import PersonalTools
-from fumishirube.host.reload.inputs import ConfigInForce, Inputs, InputWatcher, below, compiled
+from fumishirube.host.reload.inputs import (
+    ConfigInForce,
+    Inputs,
+    InputWatcher,
+    compiled,
+    forget,
+)
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.standard_streams import write_error_line
 from fumishirube.host.tool_host import ToolHost
@@ -39,7 +43,7 @@ _log = logging.getLogger("fumishirube")
 Tools: TypeAlias = Sequence[Tool[Any, Any]]
 ToolWrapper: TypeAlias = Callable[[Tools], AbstractContextManager[Tools]]
 """Wraps the tools before they are offered, as a bridge does."""
-Reopen: TypeAlias = Callable[[Application, int, LoadedConfig | None], Application]
+Reopen: TypeAlias = Callable[[Application, int], Application]
 """Builds an application's successor; the number counts the imports of plugin code."""
 ApplicationCallback: TypeAlias = Callable[[Application], None]
 
@@ -119,6 +123,7 @@ class Reloader:
         self._through = through
         self._spent: list[ServedApplication] = []
         self._followers: list[ApplicationCallback] = []
+        self._sharers: list[Callable[[ConfigInForce], None]] = []
         now = watched.look()  # in any case: it also finds which plugins there are
         self._made_from = made_from or now
         self._seen: tuple[Inputs, float] | None = None
@@ -147,13 +152,9 @@ class Reloader:
         """Call ``callback`` with every new application."""
         self._followers.append(callback)
 
-    def in_force(self, fresh: Application) -> ConfigInForce:
-        """Return what the new application of a callback is made from, for other processes."""
-        return ConfigInForce.of(fresh.as_read, self._made_from)
-
-    def take_in(self, state: ConfigInForce) -> None:
-        """Reload what is in force in another process, whatever the files are by now."""
-        self._reload(state.inputs, state.loaded)
+    def share(self, send: Callable[[ConfigInForce], None]) -> None:
+        """Send what is in force after each reload, for processes that begin later."""
+        self._sharers.append(send)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -198,7 +199,7 @@ class Reloader:
         ):
             self._reload(now)
 
-    def _reload(self, now: Inputs, loaded: LoadedConfig | None = None) -> None:
+    def _reload(self, now: Inputs) -> None:
         before, self._made_from, self._seen = self._made_from, now, None
         changed = now.changed_code(before)
         if now.builtins != before.builtins:
@@ -212,7 +213,7 @@ class Reloader:
             )
         self._stale |= changed - fixed
         try:
-            self._replace(loaded)
+            self._replace()
         except FumishirubeError as error:
             self._refuse(str(error))
         except BaseException as error:  # panics of extensions in Rust are no Exception
@@ -222,12 +223,14 @@ class Reloader:
             self._refuse(f"{message}; --verbose shows the details (error_id {failure.error_id})")
         else:
             self._notice.clear()
+            for send in self._sharers:
+                send(ConfigInForce.of(self.application.as_read, self._made_from))
 
     def _refuse(self, why: str) -> None:
         write_error_line(f"reload refused: {why}; the former configuration stays in force")
         self._notice.put(self.application.state.path, why)
 
-    def _replace(self, loaded: LoadedConfig | None) -> None:
+    def _replace(self) -> None:
         """Build the new application, and switch to it.
 
         If any plugin has new code, all are imported again: they may use classes of each other.
@@ -236,7 +239,7 @@ class Reloader:
         strangers = self._watched.strangers if self._stale else set()
         stale = strangers - compiled(strangers)
         with _reimport(stale):
-            fresh = self._reopen(old, old.plugins.revision + bool(stale), loaded)
+            fresh = self._reopen(old, old.plugins.revision + bool(stale))
             try:
                 served = ServedApplication(fresh, self._through)
             except BaseException:
@@ -284,17 +287,10 @@ def _report_changes(old: Application, fresh: Application) -> None:
 @contextmanager
 def _reimport(packages: Collection[str]) -> Iterator[None]:
     """Import packages again in the body; if that fails, the old modules are restored."""
-    importlib.invalidate_caches()
-    old = {
-        module: sys.modules[module] for name in packages for module in below(name, [*sys.modules])
-    }
-    for module in old:
-        sys.modules.pop(module, None)
+    old = forget(packages)
     try:
         yield
     except BaseException:
-        for name in packages:
-            for module in below(name, [*sys.modules]):
-                del sys.modules[module]
+        forget(packages)
         sys.modules.update(old)
         raise
