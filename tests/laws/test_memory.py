@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
+from fumishirube_manual.surface import ManualSurface
 
 Opened = Callable[..., Application]
 
@@ -67,6 +69,28 @@ def test_code_that_was_imported_anew_takes_over_no_answers_and_no_statistics(
     after = opened("", former=before, revision=1)
     assert not after.traces.get(found(after)).cache.hit
     assert after.memory.statistics is not before.memory.statistics
+
+
+class _Failing:
+    """Statistics whose every method exits."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise SystemExit(7)
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_statistics_that_fail_end_no_search(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, made: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    def statistics(self: ManualSurface, *_: Any, **__: Any) -> Any:
+        return _Failing() if made else sys.exit(7)
+
+    monkeypatch.setattr(ManualSurface, "search_statistics", statistics)
+    application = opened("adaptive: {candidate_low: 3}")
+    trace = application.traces.get(found(application))
+    assert trace.thresholds.candidate_low == 3
+    application.close()
+    assert "statistics of searches failed" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -217,11 +217,10 @@ class PipelineContext:
         return self._shared.root(name)
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
-        """Pass a finished search on to the observers."""
-        self._shared.memory.cache.judge(trace_id, assessment)
-        statistics = self._shared.memory.statistics.of(self._configured.surface)
-        if statistics:
-            statistics.conclude(trace_id, assessment)
+        """Pass the assessment of a search on to the cache and the statistics."""
+        memory = self._shared.memory
+        memory.cache.judge(trace_id, assessment)
+        memory.statistics.conclude(self._configured.surface, trace_id, assessment)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Store a trace with a value of the surface, and return the trace."""

@@ -154,10 +154,8 @@ class Finder(NamedTuple):
 
     def _store(self, trace: Trace, *, written: bool = True) -> StoredTrace:
         stored = self.shared.memory.traces.put(trace, written=written)
-        statistics = self.shared.memory.statistics.of(self.configured.surface)
-        surface = trace.origin.recipe.surface
-        own = [(surface, statistics.search_finished)] if statistics else []
-        for name, observe in (*own, *self.shared.observers):
+        self.shared.memory.statistics.search_finished(self.configured.surface, trace)
+        for name, observe in self.shared.observers:
             try:
                 observe(trace)
             except KeyboardInterrupt:

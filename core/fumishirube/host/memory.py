@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from threading import Event, Lock
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.personal import USERS_FOLDER
@@ -19,8 +20,12 @@ from fumishirube.engine.cache import CacheGuards, SearchCache
 from fumishirube.search_statistics import HasStatistics, SearchStatistics
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import Surface
-from fumishirube.traces.records import Thresholds
+from fumishirube.traces.records import SearchAssessment, Thresholds, Trace
 from fumishirube.traces.store import TraceStore
+
+T = TypeVar("T")
+
+_log = logging.getLogger("fumishirube")
 
 _UNCHOSEN = ("default", USERS_FOLDER)
 """The origins of folders that nobody has chosen."""
@@ -115,18 +120,30 @@ class SurfaceStatistics:
             with self._lock:
                 if kind not in self._made:
                     keeper = surface if isinstance(surface, HasStatistics) else None
-                    self._made[kind] = self._make(keeper) if keeper else None
+                    self._made[kind] = _attempted(partial(self._make, keeper)) if keeper else None
         return self._made[kind]
 
     def thresholds(self, surface: Surface) -> Thresholds:
         """Return the thresholds for the next search of a surface."""
         statistics = self.of(surface)
-        return Thresholds(*statistics.thresholds) if statistics else self._base
+        if statistics is None:
+            return self._base
+        return _attempted(lambda: Thresholds(*statistics.thresholds)) or self._base
+
+    def search_finished(self, surface: Surface, trace: Trace) -> None:
+        """Pass on a search of the surface."""
+        if statistics := self.of(surface):
+            _attempted(lambda: statistics.search_finished(trace))
+
+    def conclude(self, surface: Surface, trace_id: str, assessment: SearchAssessment) -> None:
+        """Pass on the surface's assessment of a search."""
+        if statistics := self.of(surface):
+            _attempted(lambda: statistics.conclude(trace_id, assessment))
 
     def close(self) -> None:
         """Write what waits."""
         for statistics in filter(None, self._made.values()):
-            statistics.close()
+            _attempted(partial(_closed, statistics))
 
     def _make(self, surface: HasStatistics) -> SearchStatistics:
         loaded, file = self._loaded, self._file
@@ -142,6 +159,21 @@ class SurfaceStatistics:
             vault=vault if file.is_relative_to(vault) and not chosen else None,
             folder=state_folder(state, inside) if inside != "." else None,
         )
+
+
+def _closed(statistics: SearchStatistics) -> None:
+    statistics.close()
+
+
+def _attempted(call: Callable[[], T]) -> T | None:
+    """Return what a call of statistics returns; log an error, which must not end the search."""
+    try:
+        return call()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a plugin's may exit
+        _log.exception("statistics of searches failed")
+        return None
 
 
 class PeerProcesses:
