@@ -250,6 +250,16 @@ def test_what_is_no_part_of_a_sentence_does_not_come_with_it(tmp_path: Path, bel
     assert len(answer["groups"][0]["lines"]) == 1
 
 
+def test_a_sentence_goes_on_with_words_and_a_colon(tmp_path: Path) -> None:
+    text = (
+        "The capacitor of the house is lit whenever the owner is the\nold administrator: nobody.\n"
+    )
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        answer = server.ok("manual_grep", any=["capacitor"], manual_id="m")
+    assert [number for number, _ in answer["groups"][0]["lines"]] == [1, 2]
+
+
 def test_a_sentence_that_is_not_shown_takes_no_room(tmp_path: Path) -> None:
     long = "The lamp of the house is lit by its owner whenever others sleep\n" + "and burns " * 60
     text = f"{long}\n\nThe lamp of the other house is lit when nobody looks at it\nand burns.\n"

@@ -414,6 +414,13 @@ def test_words_that_an_option_divides_are_checked_as_others_are(settings: dict[s
     assert ended.value.code == 2
 
 
+def test_an_option_may_divide_words_that_an_argument_collects() -> None:
+    parser = Parser(prog="told")
+    parser.add_argument("words", nargs="+", action="extend")
+    parser.add_argument("--json", action="store_true")
+    assert parser.parse(["a", "--json", "b"]).words == ["a", "b"]
+
+
 def test_a_next_command_can_be_typed_where_a_name_has_a_line_separator(tmp_path: Path) -> None:
     path = "it's\u2028\u3000.md"
     write(tmp_path, {f"m/{path}": "# A\n\nText.\n"})

@@ -90,7 +90,19 @@ def test_statistics_that_fail_end_no_search(
     trace = application.traces.get(found(application))
     assert trace.thresholds.candidate_low == 3
     application.close()
-    assert "statistics of searches failed" in caplog.text
+    assert caplog.text.count("the statistics of ManualSurface failed") == 1
+
+
+def test_thresholds_of_another_type_are_not_used(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Odd(_Failing):
+        thresholds = ("x", None)
+
+    monkeypatch.setattr(ManualSurface, "search_statistics", lambda *_, **__: Odd())
+    application = opened("adaptive: {candidate_low: 3}")
+    assert application.traces.get(found(application)).thresholds.candidate_low == 3
+    application.close()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
@@ -119,8 +120,10 @@ class SurfaceStatistics:
         if kind not in self._made:
             with self._lock:
                 if kind not in self._made:
-                    keeper = surface if isinstance(surface, HasStatistics) else None
-                    self._made[kind] = _attempted(partial(self._make, keeper)) if keeper else None
+                    made = None
+                    if isinstance(surface, HasStatistics):
+                        made = self._of(kind, partial(self._make, surface))
+                    self._made[kind] = made
         return self._made[kind]
 
     def thresholds(self, surface: Surface) -> Thresholds:
@@ -128,22 +131,36 @@ class SurfaceStatistics:
         statistics = self.of(surface)
         if statistics is None:
             return self._base
-        return _attempted(lambda: Thresholds(*statistics.thresholds)) or self._base
+        return self._of(type(surface), lambda: _checked(statistics.thresholds)) or self._base
 
     def search_finished(self, surface: Surface, trace: Trace) -> None:
         """Pass on a search of the surface."""
-        if statistics := self.of(surface):
-            _attempted(lambda: statistics.search_finished(trace))
+        statistics = self.of(surface)
+        if statistics is not None:
+            self._of(type(surface), lambda: statistics.search_finished(trace))
 
     def conclude(self, surface: Surface, trace_id: str, assessment: SearchAssessment) -> None:
         """Pass on the surface's assessment of a search."""
-        if statistics := self.of(surface):
-            _attempted(lambda: statistics.conclude(trace_id, assessment))
+        statistics = self.of(surface)
+        if statistics is not None:
+            self._of(type(surface), lambda: statistics.conclude(trace_id, assessment))
 
     def close(self) -> None:
         """Write what waits."""
-        for statistics in filter(None, self._made.values()):
-            _attempted(partial(_closed, statistics))
+        for kind, statistics in [*self._made.items()]:
+            if statistics is not None:
+                self._of(kind, partial(_close, statistics))
+
+    def _of(self, kind: type[Surface], call: Callable[[], T]) -> T | None:
+        """Return what a call returns; an error ends no search, but the statistics of the class."""
+        try:
+            return call()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a plugin's may exit
+            self._made[kind] = None
+            _log.exception("the statistics of %s failed; they are not kept any more", kind.__name__)
+            return None
 
     def _make(self, surface: HasStatistics) -> SearchStatistics:
         loaded, file = self._loaded, self._file
@@ -161,19 +178,15 @@ class SurfaceStatistics:
         )
 
 
-def _closed(statistics: SearchStatistics) -> None:
+def _close(statistics: SearchStatistics) -> None:
     statistics.close()
 
 
-def _attempted(call: Callable[[], T]) -> T | None:
-    """Return what a call of statistics returns; log an error, which must not end the search."""
-    try:
-        return call()
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a plugin's may exit
-        _log.exception("statistics of searches failed")
-        return None
+def _checked(thresholds: tuple[int, float]) -> Thresholds:
+    candidate_low, file_bias = thresholds
+    if not isinstance(candidate_low, int) or not math.isfinite(file_bias):
+        raise TypeError("thresholds are an integer and a finite number")
+    return Thresholds(candidate_low, file_bias)
 
 
 class PeerProcesses:

@@ -19,7 +19,7 @@ _LEADS = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；](?:[\"'”’」』）)*_`\]]|\s)*$")
-_NO_SENTENCE = re.compile(r"\s*(?:\w[\w .-]{0,30}:(?:\s|$)|:\s|([-=*_~^#\"'+.])\1{2,}\s*$)")
+_NO_SENTENCE = re.compile(r"\s*(?:\w[\w.-]{0,30}:(?:\s|$)|:\s|([-=*_~^#\"'+.])\1{2,}\s*$)")
 """The beginning of a line with a name and a value or a definition, and a rule or an underline."""
 _OPEN = re.compile(r"[(\[{,\\]\s*$")
 _STATEMENT = 3

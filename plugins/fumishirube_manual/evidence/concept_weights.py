@@ -21,24 +21,30 @@ _TERMS = 96
 _VERB_ENDING = re.compile(r"(?<=[a-z]{2})(?:ing|ed)$")
 _DOUBLED = re.compile(r"([bdfglmnprstz])\1$")
 _VOWEL = re.compile(r"[aeiouy]")
+_SHORTEST = 3
+_NO_VERB = re.compile(r"[^aeiou]ee")
+"""A short word with which -d makes another one, as in seed."""
 _DOUBLING = re.compile(r"[^aeiou][aeiou][^aeiouwxy]")
 """A short verb whose last letter is doubled before an ending: noted is of note, and not of not."""
 
 
 @lru_cache(maxsize=16_384)  # a find compares the words of whole sections
-def _forms(word: str) -> tuple[str, ...]:
+def _forms(word: str) -> frozenset[str]:
     """Return a folded word, its other number, and the verbs of which it may be a form."""
-    return (*term_forms(word), *_verbs(word))
+    return frozenset((*term_forms(word), *_verbs(word)))
 
 
-@lru_cache(maxsize=16_384)
-def _verbs(word: str) -> frozenset[str]:
+def _verbs(word: str) -> Iterable[str]:
     """Return the English verbs of which a word with -ed or -ing may be a form."""
     begin = _VERB_ENDING.sub("", word)
     if begin == word or not _VOWEL.search(begin):
-        return frozenset()
-    verbs = {begin, f"{begin}e", _DOUBLED.sub(r"\1", begin), re.sub("i$", "y", begin)}
-    return frozenset(verbs - {begin} if _DOUBLING.fullmatch(begin) else verbs)
+        return ()
+    verbs = {f"{begin}e", _DOUBLED.sub(r"\1", begin), re.sub("i$", "y", begin)}
+    if _DOUBLING.fullmatch(begin):
+        verbs -= {begin}
+    else:
+        verbs |= {begin}
+    return [verb for verb in verbs if len(verb) >= _SHORTEST and not _NO_VERB.fullmatch(verb)]
 
 
 class ConceptWeight(NamedTuple):
@@ -138,7 +144,8 @@ def marks(
     # A find compares tens of thousands of pairs, so there is no call for each.
     for text, _, parts in weights:
         terms = [
-            (term, term.isascii(), _verbs(term), 2 << place) for place, term in enumerate(parts)
+            (term, _forms(term) if term.isascii() else None, 2 << place)
+            for place, term in enumerate(parts)
         ]
         column: list[int] = []
         for line in lines:
@@ -148,10 +155,8 @@ def marks(
                 if text in folded and occurs(folded, text):
                     mark = _WHOLE_MARK
                 else:
-                    for term, is_word, verbs, bit in terms:
-                        if is_word:
-                            mark |= bit * (term in words or not words.isdisjoint(verbs))
-                        elif term in folded:
+                    for term, forms, bit in terms:
+                        if term in folded if forms is None else not words.isdisjoint(forms):
                             mark |= bit
             column.append(mark)
         columns.append(column)

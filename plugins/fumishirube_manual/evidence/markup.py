@@ -24,8 +24,11 @@ _MARKUP = re.compile(
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 _ANCHOR = re.compile(r"(?<!\s)\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
 """The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""
-_MARKS = re.compile(r"\[(?P<text>[^\[\]]*)\]\([^()]*\)|[`*~\s]+|(?<!\w)_+|_+(?!\w)")
-"""A link, and what a heading has of marks and white space."""
+_MARKS = re.compile(
+    r"!\[[^\[\]]*\]\([^()]*\)|\[(?P<text>[^\[\]]*)\]\([^()]*\)|\\(?P<sign>[^\w\s]|_)|[`\s]+"
+    r"|(?<!\w)[*~]+(?=\S)|(?<=\S)[*~]+(?!\w)|(?<!\w)_+|(?<!_)_+(?!\w)"
+)
+"""A picture, a link, an escape, and what a heading has of marks and white space."""
 _PADDING = re.compile(r"(?<=\|) {2,}|(?<! ) {2,}(?=\|)")
 """The spaces that align the cells of a table."""
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
@@ -118,8 +121,8 @@ def is_one_of(titles: Iterable[str], line: str) -> bool:
 
 def _unmarked(heading: str) -> str:
     """Return a folded heading without marks, tags, an anchor, and white space."""
-    shown = fold(rendered("# " + heading.strip("# \t")))
-    return _MARKS.sub(lambda match: match["text"] or "", shown)
+    shown = fold(rendered("# " + heading.strip("#= \t")))
+    return _MARKS.sub(lambda match: match["text"] or match["sign"] or "", shown)
 
 
 def _replacement(match: re.Match[str]) -> str:

@@ -140,8 +140,7 @@ def _lengthen(reader: EvidenceReader, shown: Sequence[ShownHit], chars: int) -> 
     """Show all lines of the best hits that they have without passages, as far as there is room."""
     left = chars - sum(_size(hit.evidence) for hit in shown)
     for rank, hit in enumerate(shown):
-        best = _room(hit.row, rank) == _BEST_HIT_CHARS
-        if hit.evidence.whole or not hit.evidence.lines or not best:
+        if hit.evidence.whole or not hit.evidence.lines or not _gets_most(hit.row, rank):
             continue
         whole = [line.number - hit.row.start_line for line in hit.evidence.lines]
         longer = reader.evidence(hit.row, _BEST_HIT_CHARS, whole, closed=True)
@@ -180,8 +179,12 @@ def _further_wordings(reader: EvidenceReader, row: TraceRow) -> int:
     return max(0, len(reader.met_wordings([row])) - 1) if _is_best(row) else 0
 
 
+def _gets_most(row: TraceRow, rank: int) -> bool:
+    return not rank or _is_best(row)
+
+
 def _room(row: TraceRow, rank: int) -> int:
-    if not rank or _is_best(row):
+    if _gets_most(row, rank):
         return _BEST_HIT_CHARS
     return _NEXT_HIT_CHARS if rank <= _SEVERAL or PINNED_TOP in row.labels else LINE_CHARS
 

@@ -73,8 +73,8 @@ class Parser(ArgumentParser):
         words = [*typed, *rest[len(typed) + 1 :]]
         last = next((each for each in reversed(self._actions) if not each.option_strings), None)
         odd = [word for word in typed if word.startswith("-")]
-        stores = last is not None and type(last) is self._registry_get("action", "store")
-        if odd or last is None or not stores or last.nargs not in ("*", "+"):
+        adding = [self._registry_get("action", name) for name in ("store", "extend")]
+        if odd or last is None or type(last) not in adding or last.nargs not in ("*", "+"):
             self.error(f"unexpected argument {(odd or rest)[0]!r}")
         try:
             values = [self._get_value(last, word) for word in words]

@@ -26,9 +26,6 @@ def serve(channel: Channel, setup: bytes) -> None:
 
 def _answer(channel: Channel, request: Mapping[str, Any], data: bytes) -> Mapping[str, Any]:
     _limit(request["memory"])
-    if sys.path != request["path"]:  # a reload of the server may have changed it
-        sys.path[:] = request["path"]
-        importlib.invalidate_caches()
     try:
         module, _, function = request["parser"].partition(":")
         parser = getattr(importlib.import_module(module), function)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
@@ -96,7 +95,6 @@ class _ParserProcess(ServingProcess):
                 "view": view,
                 "settings": dict(request.settings),
                 "memory": request.memory,
-                "path": [entry for entry in sys.path if entry],
             }
         ).encode()
         with self._limited(_START_SECONDS):
