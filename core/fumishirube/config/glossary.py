@@ -26,7 +26,7 @@ class Glossary:
 
     def applied(self, query: Query) -> Query:
         """Return a query with the synonyms of its words; unchanged if it is case-sensitive."""
-        if query.case_sensitive:
+        if not self.meanings or query.case_sensitive:
             return query
         texts = (query.text, *query.required, *query.must, *query.alternatives)
         rows = synonyms_in("。".join(texts), self.meanings)

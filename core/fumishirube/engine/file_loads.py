@@ -144,7 +144,7 @@ class FileLoads:
 
     def __init__(self, manual: ManualFolder) -> None:
         self._manual = manual
-        self.by_path: dict[str, FileLoad] = {}
+        self._loads: dict[str, FileLoad] = {}
         self._thread: _LoadThread | None = None
 
     def begin(self, files: Sequence[ClaimedFile]) -> list[FileLoad]:
@@ -152,13 +152,13 @@ class FileLoads:
         if self._thread is None:
             self._thread = _LoadThread(self._manual)
         loads = [FileLoad(file) for file in files]
-        self.by_path.update((load.file.source.path, load) for load in loads)
+        self._loads.update((load.file.source.path, load) for load in loads)
         self._thread.begin(loads)
         return loads
 
     def begin_beside(self, file: ClaimedFile) -> FileLoad:
         """Begin to load a file on a thread of its own; it is not being loaded."""
-        load = self.by_path[file.source.path] = FileLoad(file)
+        load = self._loads[file.source.path] = FileLoad(file)
         thread = _LoadThread(self._manual)
         thread.begin([load])
         thread.dismiss()
@@ -166,7 +166,7 @@ class FileLoads:
 
     def begun(self, path: str) -> FileLoad | None:
         """Return the load of a file that an earlier update began."""
-        return self.by_path.get(path)
+        return self._loads.get(path)
 
     def page(self, load: FileLoad) -> IndexedPage:
         """Return a result. It stays here until it is committed if it took long.
@@ -184,7 +184,7 @@ class FileLoads:
 
     def forget(self, load: FileLoad) -> None:
         """Drop a load whose result is committed, or no longer wanted."""
-        self.by_path.pop(load.file.source.path, None)
+        self._loads.pop(load.file.source.path, None)
 
     @property
     def stuck(self) -> bool:
@@ -202,20 +202,21 @@ class FileLoads:
 
     def retain(self, changed: Sequence[ClaimedFile]) -> None:
         """Drop the results of files that need not be indexed any more."""
-        paths = {file.source.path for file in changed}
-        for path, load in self.by_path.copy().items():
-            if path not in paths and load.done.is_set():
-                self.forget(load)
+        if self._loads:
+            paths = {file.source.path for file in changed}
+            for path, load in self._loads.copy().items():
+                if path not in paths and load.done.is_set():
+                    self.forget(load)
 
     def slow(self) -> Iterator[SlowFile]:
         """Yield the files that are still being loaded. Any thread may call this."""
-        for path, load in self.by_path.copy().items():
+        for path, load in self._loads.copy().items():
             if load.running and load.seconds > GRACE_SECONDS:
                 yield SlowFile(path, load.file.loader, load.seconds, load.pages_read)
 
     def blocked(self, changed: Sequence[ClaimedFile]) -> bool:
         """Whether nothing can be taken or begun: each file waits for a slow load."""
-        running = [load for load in self.by_path.values() if load.running]
+        running = [load for load in self._loads.values() if load.running]
         if not running or any(load.seconds < PATIENCE_SECONDS for load in running):
             return False
         paths = {load.file.source.path for load in running}

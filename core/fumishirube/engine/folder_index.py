@@ -179,8 +179,7 @@ class FolderIndex:
         gone, changed = (
             ([], []) if self.manual.stored else self.manual.changes(self._index.pages(), claimed)
         )
-        if self._loads.by_path:
-            self._loads.retain(changed)
+        self._loads.retain(changed)
         if gone or changed:
             try:
                 if gone or self._may_load(changed, budget):
@@ -237,11 +236,9 @@ class FolderIndex:
             skipped = tuple(sorted((*skipped, *waiting)))
             files += len(waiting)
         aside = self.manual.aside()._replace(headings=headings)
+        slow = tuple(file for file in self._loads.slow() if file.path in claimed)
         state = IndexState(corpus, files, skipped, degraded, fingerprint, aside)
-        if self._loads.by_path:
-            slow = tuple(file for file in self._loads.slow() if file.path in claimed)
-            state = state._replace(slow=slow)
-        return state._replace(pages=pages, incomplete=bool(degraded))
+        return state._replace(slow=slow, pages=pages, incomplete=bool(degraded))
 
     def files(self) -> Mapping[str, StoredFile]:
         """Return the files that the index stores, of the last commit of any process.

@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import JsonValue
 
 from fumishirube.corpus import Corpus
-from fumishirube.corpus_kinds import DistantCorpus
+from fumishirube.corpus_kinds import rehearse
 from fumishirube.engine.rankings import (
     OwnSections,
     allowed_hits,
@@ -154,9 +154,9 @@ class _Search:
         self._ranked: tuple[Recorder, float, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
-        if isinstance(self.corpus, DistantCorpus) and _REHEARSAL not in self.abandoned:
+        if _REHEARSAL not in self.abandoned:
             with self.recorder.calling(_REHEARSAL):
-                self.corpus.rehearse(self._rehearsed)
+                rehearse(self.corpus, self._rehearsed)
         return self.answer()
 
     def _rehearsed(self, corpus: Corpus) -> PipelineResult:

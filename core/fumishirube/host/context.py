@@ -136,9 +136,8 @@ class PipelineContext:
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
         with self._call():
-            glossary = self._shared.loaded.glossary
-            if glossary.meanings and "synonyms" in self._configured.searched:
-                query = glossary.applied(query)
+            if "synonyms" in self._configured.searched:
+                query = self._shared.loaded.glossary.applied(query)
             return self._finder.find(manual_id, query, progress)
 
     def texts(
@@ -277,11 +276,9 @@ class PipelineContext:
     def _missing(self, manual_id: str, indexed: FolderIndex, state: IndexState) -> Iterator[str]:
         """Yield what loaders did not list or read, or not yet."""
         loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
-        if self.updates:  # built-in loaders do not fail
-            yield from unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)
-            yield from unread_by(state.skipped, indexed.claimed, loaders)
-        if state.slow:
-            yield from self._shared.guarded.slow_files(manual_id, state.slow, loaders)
+        yield from unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)
+        yield from unread_by(state.skipped, indexed.claimed, loaders)
+        yield from self._shared.guarded.slow_files(manual_id, state.slow, loaders)
 
     def _update(
         self, manual_id: str, query: Query, progress: Progress | None, *, vectors: bool

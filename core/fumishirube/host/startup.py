@@ -63,12 +63,14 @@ def open_application(
         PluginError: when a plugin of the former application cannot be loaded again.
     """
     read = partial(load_config, workspace, file, environ, trusted=trusted, folders=folders)
-    as_read = loaded or read()
+    is_complete = loaded is not None
+    loaded = loaded or read()
     if plugins is None:
-        plugins = load_plugins_of(as_read, strangers=strangers, revision=revision)
+        plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
     if former is not None:
         plugins.check_against(former.plugins)
-    loaded = loaded or with_classic(as_read, plugins, read)
+    if not is_complete:
+        loaded = with_classic(loaded, plugins, read)
     if only is not None:
         loaded = loaded.alone(only)
     elif (
