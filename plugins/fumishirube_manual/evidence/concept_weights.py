@@ -39,11 +39,9 @@ def _verbs(word: str) -> Iterable[str]:
     begin = _VERB_ENDING.sub("", word)
     if begin == word or not _VOWEL.search(begin):
         return ()
-    verbs = {f"{begin}e", _DOUBLED.sub(r"\1", begin), re.sub("i$", "y", begin)}
+    verbs = {begin, f"{begin}e", _DOUBLED.sub(r"\1", begin), re.sub("i$", "y", begin)}
     if _DOUBLING.fullmatch(begin):
-        verbs -= {begin}
-    else:
-        verbs |= {begin}
+        verbs.remove(begin)
     return [verb for verb in verbs if len(verb) >= _SHORTEST and not _NO_VERB.fullmatch(verb)]
 
 

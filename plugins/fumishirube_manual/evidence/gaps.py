@@ -29,8 +29,8 @@ def between(shown: Mapping[int, str], uncut: Mapping[int, str], room: int) -> Ma
     room = min(room, _INNER_GAP)
     inner = [gap for gap in hidden[:-1] if min(shown) < gap[0]]
     filled: dict[int, str] = {}
-    for gap in sorted(inner, key=lambda gap: sum(len(uncut[at]) for at in gap)):
-        room -= sum(len(uncut[at]) for at in gap)
+    for size, gap in sorted((sum(len(uncut[at]) for at in gap), gap) for gap in inner):
+        room -= size
         if room < 0:
             break
         filled |= {at: uncut[at] for at in gap}

@@ -212,7 +212,7 @@ class LinePage:
         if self._offset or self.remaining or len(self.entries) > _SENTENCES:
             return
         for entry in self.entries:
-            cost = sum(len(f"{number} {line}\n") for number, line in entry.sentence)
+            cost = self._lines_cost(entry.sentence)
             if not entry.also and cost <= self._left:
                 self._left -= cost
                 entry.lines = sorted([*entry.lines, *entry.sentence])
@@ -248,11 +248,11 @@ class LinePage:
         self, match: MatchingLine, shown: Sequence[tuple[int, str]], file: FileLines
     ) -> Sequence[tuple[int, str]]:
         """Return the further lines of the sentence of a match, if matches are few so far."""
-        joined = match.last > match.number and not self._context
-        if joined or len(self.entries) >= _SENTENCES or self._context == 0 or not file.markdown:
+        alone = not file.markdown or (match.last > match.number and not self._context)
+        if alone or self._offset or self._context == 0 or len(self.entries) >= _SENTENCES:
             return ()
-        numbers = range(shown[0][0], shown[-1][0] + 1)
-        further = sentence_lines(file.all, file.in_code, match.number, numbers)
+        (first, _), (last, _) = shown[0], shown[-1]
+        further = sentence_lines(file.all, file.in_code, match.number, range(first, last + 1))
         return [(number, cut(rendered(file.all[number - 1]), ())) for number in further]
 
     def _spans(self, match: MatchingLine, line: str, file: FileLines) -> Spans:
@@ -267,14 +267,17 @@ class LinePage:
 
     def _cost(self, group: tuple[str, str, str], shown: Iterable[tuple[int, str]]) -> int:
         """Return the number of characters of some lines, with their file and section if new."""
-        _, path, section = group
+        cost, (_, path, section) = self._lines_cost(shown), group
+        if not self._plain:
+            return cost + (_GROUP_CHARS + len(path) + len(section)) * (group != self._last)
+        if self._last is None or group[:2] != self._last[:2]:
+            cost += len(path) + _FILE_CHARS
+        return cost + (len(section) + _SECTION_CHARS) * (group != self._last)
+
+    def _lines_cost(self, shown: Iterable[tuple[int, str]]) -> int:
         if self._plain:
-            cost = sum(len(f"{number} {line}\n") for number, line in shown)
-            if self._last is None or group[:2] != self._last[:2]:
-                cost += len(path) + _FILE_CHARS
-            return cost + (len(section) + _SECTION_CHARS if group != self._last else 0)
-        cost = sum(len(json.dumps(pair, ensure_ascii=False)) + 1 for pair in shown)
-        return cost + (_GROUP_CHARS + len(path) + len(section) if group != self._last else 0)
+            return sum(len(f"{number} {line}\n") for number, line in shown)
+        return sum(len(json.dumps(pair, ensure_ascii=False)) + 1 for pair in shown)
 
     def _rendered(self, line: str, file: FileLines, number: int, *, matches: bool) -> str:
         """Return a line as it is rendered, unless it is code or no match would be left."""

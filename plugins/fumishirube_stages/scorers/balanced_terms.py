@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from fumishirube import Corpus
 from fumishirube.text import WeightedConcept, is_cjk
-from fumishirube_stages.scorers.query_analysis import WeightedTerm
-
-_HIRAGANA = re.compile("[\u3041-\u309f]")
+from fumishirube_stages.scorers.query_analysis import WeightedTerm, is_hiragana
 
 
 def with_whole_words(
@@ -73,7 +70,7 @@ def coverage_power(
 
 def _is_noun(text: str) -> bool:
     """Return whether a text is probably a Japanese noun: two kanji or katakana, or more."""
-    return len(text) > 1 and _is_japanese(text) and not _HIRAGANA.search(text)
+    return len(text) > 1 and _is_japanese(text) and not any(map(is_hiragana, text))
 
 
 def _is_japanese(text: str) -> bool:

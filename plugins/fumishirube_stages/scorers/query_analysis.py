@@ -184,13 +184,13 @@ def border_spans(terms: Iterable[str], text: str) -> Mapping[str, str]:
         for chunk in chunks(text):
             place = chunk.text.find(pair)
             if place >= 0:
-                before = int(_is_hiragana(pair[1]) and place > 0)
-                after = int(not _is_hiragana(pair[1]))
+                before = int(is_hiragana(pair[1]) and place > 0)
+                after = int(not is_hiragana(pair[1]))
                 spans[pair] = chunk.text[place - before : place + len(pair) + after]
                 break
     return spans
 
 
-def _is_hiragana(character: str) -> bool:
+def is_hiragana(character: str) -> bool:
     """Return whether a character is hiragana, the script of endings and particles."""
     return "\u3041" <= character <= "\u309f"
