@@ -94,6 +94,8 @@ def test_of_sentences_about_as_relevant_the_one_with_a_figure_is_shown(figure: s
         ("## Fees <sup data-text='3.5+' /> {#fees}", "## Fees <sup data-text='3.5+' />"),
         ("Vec<b> of HashMap<i, u> and List<a>", "Vec<b> of HashMap<i, u> and List<a>"),
         ("<a href='x'>Fee</a>", "<a href='x'>Fee</a>"),
+        ("Add [!INCLUDE[vs](../inc/vs.md)] here", "Add [!INCLUDE[vs](…)] here"),
+        ("> [!INCLUDE [note](inc/note.md)]", "> [!INCLUDE [note](inc/note.md)]"),
         ("    print('<b>fee</b>')", "    print('<b>fee</b>')"),
         ("``a ` <b>``<b>c</b>", "``a ` <b>``c"),
     ],
@@ -104,7 +106,10 @@ def test_tags_and_long_targets_are_left_out_but_not_of_code(written: str, shown:
 
 
 @pytest.mark.parametrize("length", [20_000, 200_000])
-@pytest.mark.parametrize(("begin", "marks"), [("a <b", "`"), ("a {#x ", " "), ("a <span", " ")])
+@pytest.mark.parametrize(
+    ("begin", "marks"),
+    [("a <b", "`"), ("a {#x ", " "), ("a <span", " "), ("a [!INCLUDE[x](", "x")],
+)
 def test_a_line_of_marks_without_an_end_is_shown_as_it_is(
     length: int, begin: str, marks: str
 ) -> None:

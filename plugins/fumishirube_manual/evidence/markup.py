@@ -18,9 +18,11 @@ _TAGS = "b|br|em|font|i|small|span|strong|sub|sup|u"
 _MARKUP = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     rf"|(?<!\w)<(?:{_TAGS}){_LOOKS}*\s*/?>|<(?:a|img){_LOOKS}+\s*/?>|</(?:a|{_TAGS})>"
-    r"|(?<=\]\()(?P<target>https?://[^()\s]{25,}(?:\s+\"[^\"]*\")?)(?=\))",
+    r"|(?<=\]\()(?P<target>https?://[^()\s]{25,}(?:\s+\"[^\"]*\")?)(?=\))"
+    r"|(?P<included>\[!INCLUDE ?\[[^\[\]]*\]\()[^()\s]+(?=\)\])",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w")
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 _ANCHOR = re.compile(r"(?<!\s)\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
 """The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""
@@ -129,6 +131,9 @@ def _replacement(match: re.Match[str]) -> str:
     if match["code"]:
         return match["code"]
     start, end = match.span()
+    if match["included"]:  # the file that is the whole line may hold the answer
+        is_alone = not _WORD.search(match.string[:start] + match.string[end:])
+        return match[0] if is_alone else f"{match['included']}…"
     between = match.string[max(0, start - 1) : start] + match.string[end : end + 1]
     return "…" if match["target"] else " " * (between in ("``", "`<"))
 
