@@ -68,8 +68,8 @@ _QUESTION_ENDING = re.compile(
     "(?:について|とは|[はがをで])?(?:何|なん)?(?:です|でしょう)?か?[。.?!、]*$"
 )
 """The ending of a question that names what is asked about things, such as の違いは."""
-_QUESTION_WORDS = "何誰"
-"""What a question asks for; its answer does not contain it."""
+_QUESTION_WORD = re.compile("(?<![幾如])[何誰]")
+"""What a question asks for; its answer does not contain it. It is no part of 幾何 and 如何."""
 _QUERIES_CACHED, _PARTS_CACHED = 32, 256
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word", "joined")
 
@@ -148,12 +148,12 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
     """Yield the concepts of runs; the first kana after the kanji of a verb are its ending."""
     for script, run, place in runs(folded):
         if script in _SCRIPTS_OF_ONE_WORD:
-            run = _without_question_word(run)  # noqa: PLW2901 - the rest of the run
-            if run and run not in _ENGLISH:
-                inflected = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
-                yield _concept(re.compile(_KOREAN_PARTICLE).sub("", run))._replace(
-                    stem=inflected and not folded.startswith("ども", place + 1)
-                )
+            for word in _without_question_words(run):
+                if word not in _ENGLISH:
+                    inflected = len(word) == 1 and _ENDING.match(folded, place + 1) is not None
+                    yield _concept(re.compile(_KOREAN_PARTICLE).sub("", word))._replace(
+                        stem=inflected and not folded.startswith("ども", place + 1)
+                    )
             continue
         core = run[1:] if inflected and _ENDING.match(run) else run
         inflected = False
@@ -163,10 +163,10 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
                 yield _concept(core)
 
 
-def _without_question_word(run: str) -> str:
-    """Return a run without 何 or 誰 at its start, and without a single counter, such as in 何年."""
-    rest = run.lstrip(_QUESTION_WORDS)
-    return run if rest == run else rest if len(rest) > 1 else ""
+def _without_question_words(run: str) -> Sequence[str]:
+    """Return the words of a run around 何 and 誰, without single counters, such as in 西暦何年."""
+    words = _QUESTION_WORD.split(run)
+    return words if len(words) == 1 else [word for word in words if len(word) > 1]
 
 
 def _only_functions(run: str) -> bool:
