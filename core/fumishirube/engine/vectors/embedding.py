@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
@@ -161,10 +162,14 @@ class FileTexts(NamedTuple):
         texts = [pieces(*section) if section else [] for section in sections]
         return cls(texts, tuple(tuple(map(_key, section)) for section in texts))
 
+    def by_section(self) -> list[list[tuple[str, str]]]:
+        """Return the keys and texts of each section."""
+        rows = zip(self.keys, self.texts, strict=True)
+        return [[*zip(keys, texts, strict=True)] for keys, texts in rows]
+
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield each key with its text."""
-        for keys, texts in zip(self.keys, self.texts, strict=True):
-            yield from zip(keys, texts, strict=True)
+        return chain.from_iterable(self.by_section())
 
 
 def _key(text: str) -> str:
