@@ -308,7 +308,7 @@ def test_an_earlier_writer_is_refused(server: Callable[[], Server]) -> None:
 
 def update_inside(server: Server, texts: dict[str, list[tuple[str, str]]], stamp: str) -> None:
     def read(path: str) -> Sequence[Sequence[tuple[str, str]]]:
-        return FileTexts.of(texts[path]).by_section()
+        return FileTexts.of(texts[path]).sections
 
     def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         return server.embedder.embed(texts, "passage")

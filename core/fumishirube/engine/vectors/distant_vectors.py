@@ -54,7 +54,7 @@ class DistantVectors:
 
         def divided(path: str) -> Sequence[Sequence[tuple[str, str]]] | None:
             sections = read(path)
-            return None if sections is None else FileTexts.of(sections).by_section()
+            return None if sections is None else FileTexts.of(sections).sections
 
         embed = partial(self._embedder.embed, role="passage", dimensions=0)
         return self._embedder.update(

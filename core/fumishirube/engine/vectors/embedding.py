@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
@@ -151,25 +150,20 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
 
 
 class FileTexts(NamedTuple):
-    """The pieces of each section of a file, and their keys."""
+    """The pieces of each section of a file, each after its key."""
 
-    texts: Sequence[Sequence[str]]
-    keys: SectionKeys
+    sections: Sequence[Sequence[tuple[str, str]]]
 
     @classmethod
     def of(cls, sections: Sequence[SectionText | None]) -> FileTexts:
         """Divide the sections of a file into pieces; ``None`` stands for one without a vector."""
-        texts = [pieces(*section) if section else [] for section in sections]
-        return cls(texts, tuple(tuple(map(_key, section)) for section in texts))
+        texts = (pieces(*section) if section else () for section in sections)
+        return cls([[(_key(text), text) for text in section] for section in texts])
 
-    def by_section(self) -> list[list[tuple[str, str]]]:
-        """Return the keys and texts of each section."""
-        rows = zip(self.keys, self.texts, strict=True)
-        return [[*zip(keys, texts, strict=True)] for keys, texts in rows]
-
-    def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield each key with its text."""
-        return chain.from_iterable(self.by_section())
+    @property
+    def keys(self) -> SectionKeys:
+        """The keys of each section."""
+        return tuple(tuple(key for key, _ in section) for section in self.sections)
 
 
 def _key(text: str) -> str:
