@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from fumishirube.corpus import Corpus, IndexMatch
@@ -218,52 +217,28 @@ class LinkedCorpus(VectorCorpus, Protocol):
         ...
 
 
-class EmbeddedPiece(NamedTuple):
-    """A vector: of which section of its file, numbered from 0, and a hash of the embedded text."""
-
-    number: int
-    key: str
-    vector: Sequence[float]
-
-
-class EmbeddedFile(NamedTuple):
-    """Vectors of a file at one stamp: all of them if it is ``complete``, else some."""
-
-    path: str
-    stamp: str
-    pieces: Sequence[EmbeddedPiece]
-    complete: bool
-
-
 class VectorStore(Protocol):
     """The vectors of one embedder on other machines, which compare them there.
 
     Its methods raise :class:`fumishirube.Forbidden` when these do not answer.
     """
 
-    @property
-    def writable(self) -> bool:
-        """Whether this process may store vectors."""
-        ...
-
     def stamps(self) -> Mapping[str, str]:
         """Return the complete files with their stamps: the same object until that changes."""
         ...
 
-    def writing(self, go_on: Callable[[], bool]) -> AbstractContextManager[bool]:
-        """Become the writer; yield ``False`` if another one stays busy until time is up."""
-        ...
+    def update(
+        self,
+        stamps: Mapping[str, str],
+        read: Callable[[str], Sequence[Sequence[tuple[str, str]]] | None],
+        embed: Callable[[Sequence[str]], Sequence[Sequence[float]]],
+        go_on: Callable[[], bool],
+    ) -> EmbeddingCounts:
+        """Store what has no vector, as :meth:`SectionVectors.update`, if this process may write.
 
-    def known(self, keys: Collection[str]) -> Mapping[str, Sequence[float]]:
-        """Return the stored vectors of texts, by their hash."""
-        ...
-
-    def write(self, files: Sequence[EmbeddedFile]) -> None:
-        """Store vectors; those of a file at other stamps are deleted when it is complete."""
-        ...
-
-    def drop(self, paths: Collection[str]) -> None:
-        """Delete the vectors of files."""
+        ``read`` returns the texts of each section of a file, each after its hash, and ``embed``
+        the vectors of texts. Its exceptions are passed on.
+        """
         ...
 
     def nearest(

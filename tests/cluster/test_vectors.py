@@ -20,7 +20,7 @@ from cluster_workspaces import MANUALS, TRUSTED, eventually_listed, first_ten, o
 
 from fumishirube import Query, Root
 from fumishirube.engine.vectors.distant_vectors import DistantVectors
-from fumishirube.engine.vectors.embedding import NamedEmbedder
+from fumishirube.engine.vectors.embedding import FileTexts, NamedEmbedder
 from fumishirube.engine.vectors.section_vectors import StoredVectors
 from fumishirube.faces.cli.workspace import search_context
 from fumishirube.host.application import Application
@@ -29,6 +29,7 @@ pytest.importorskip("fumishirube_opensearch", reason="fumishirube-opensearch is 
 from fumishirube_opensearch import OpenSearch
 from fumishirube_opensearch.cluster import Cluster as Client
 from fumishirube_opensearch.names import meta_name
+from fumishirube_opensearch.vector_updates import VectorUpdate
 from fumishirube_opensearch.vectors import ClusterVectors
 
 STAGES: dict[str, Any] = {
@@ -306,8 +307,13 @@ def test_an_earlier_writer_is_refused(server: Callable[[], Server]) -> None:
 
 
 def update_inside(server: Server, texts: dict[str, list[tuple[str, str]]], stamp: str) -> None:
-    stamps = dict.fromkeys(texts, stamp)
-    server.vectors._update(server.store, stamps, texts.__getitem__, lambda: True)
+    def read(path: str) -> Sequence[Sequence[tuple[str, str]]]:
+        return FileTexts.of(texts[path]).sections
+
+    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return server.embedder.embed(texts, "passage")
+
+    VectorUpdate(server.store, embed, lambda: True).run(dict.fromkeys(texts, stamp), read)
 
 
 def test_an_index_that_was_deleted_is_made_again(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import JsonValue
 
-from fumishirube import Budget, Call, ConfigError, NotFound, Query, SurfaceContext, Trace
+from fumishirube import Budget, Call, ConfigError, NotFound, Query, SurfaceContext, Trace, TraceRow
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import (
     FAILURE,
@@ -28,11 +28,11 @@ from fumishirube.commands import (
     search_context,
 )
 from fumishirube.text import concepts, fold
-from fumishirube_manual.citations import CitedPlace, place_of_section
+from fumishirube_manual.citations import place_of_section
 from fumishirube_manual.commands.editors import open_file
 from fumishirube_manual.commands.explanations import add_explanations, show_fate
 from fumishirube_manual.commands.result_lines import result_lines
-from fumishirube_manual.commands.results import SearchResults, as_json
+from fumishirube_manual.commands.results import CitedHit, SearchResults, as_json
 from fumishirube_manual.coverage import every_row
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.find_limits import (
@@ -162,10 +162,14 @@ def _search(
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or requested}
     loose = () if options.manual else context.loose_files()
-    places = _places(context, trace, options.limit)
-    return SearchResults(
-        options.query, required, options.limit, trace, requested, unread, loose, places
-    )
+    shown = [_cited(context, trace, row) for row in trace.search.rows[: options.limit]]
+    return SearchResults(trace, requested, shown, unread, loose)
+
+
+def _cited(context: SurfaceContext, trace: Trace, row: TraceRow) -> CitedHit:
+    place = trace.file(row.path)
+    cited = place_of_section(context.manual, *place, row.start_line, row.digest)
+    return CitedHit(row, place, cited)
 
 
 def _surface(application: Application, trace: Trace) -> ManualSurface:
@@ -176,7 +180,7 @@ def _surface(application: Application, trace: Trace) -> ManualSurface:
 
 
 def _open(results: SearchResults, context: SurfaceContext, options: Namespace) -> int:
-    hits = results.shown()
+    hits = results.shown
     if len(hits) < options.open:
         raise NotFound(f"there is no hit {options.open}; {counted(len(hits), 'hit')} shown")
     hit = hits[options.open - 1]
@@ -185,19 +189,6 @@ def _open(results: SearchResults, context: SurfaceContext, options: Namespace) -
     root = context.manual(manual_id).root
     root.stat(path)  # raises for a link
     return open_file(root.path / path, hit.row.start_line, place)
-
-
-def _places(
-    context: SurfaceContext, trace: Trace, limit: int
-) -> Mapping[tuple[str, int], CitedPlace]:
-    """Return the pages, slides and rows of the first hits, by path and line."""
-    placed = {
-        (row.path, row.start_line): place_of_section(
-            context.manual, *trace.file(row.path), row.start_line, row.digest
-        )
-        for row in trace.search.rows[:limit]
-    }
-    return {key: place for key, place in placed.items() if place is not None}
 
 
 def _text(what: str, longest: int) -> Callable[[str], str]:

@@ -23,7 +23,7 @@ from fumishirube.commands import (
 )
 from fumishirube.text import places_of
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.results import SearchResults, TracedHit
+from fumishirube_manual.commands.results import CitedHit, SearchResults
 from fumishirube_manual.commands.unread import loose_lines, unread_lines
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.reader import EvidenceReader
@@ -43,7 +43,7 @@ def result_lines(
     """Yield the hits with their lines, then notes on the search."""
     columns = terminal_width()
     reader = EvidenceReader(context, results.trace)
-    for rank, hit in enumerate(results.shown(), 1):
+    for rank, hit in enumerate(results.shown, 1):
         yield from _head(rank, hit, columns)
         yield from _hit_lines(reader, hit.row, columns)
         if options.explain:
@@ -59,7 +59,7 @@ def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
     everything = options.verbose or options.explain
     if not hits:
         yield translated("nothing found")
-    if everything or results.required or not hits:
+    if everything or results.trace.required or not hits:
         yield from _terms_lines(results)
     if everything:
         yield from _vocabulary_lines(results)
@@ -75,7 +75,7 @@ def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
     yield _next_line(results, options)
 
 
-def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[Emphasised]:
+def _head(rank: int, hit: CitedHit, columns: int) -> Iterator[Emphasised]:
     row = hit.row
     head = f"{rank}. "
     tail = f"  {row.score:.2f}"
@@ -104,8 +104,8 @@ def _hit_lines(reader: EvidenceReader, row: TraceRow, columns: int) -> Iterator[
 
 def _terms_lines(results: SearchResults) -> Iterator[str]:
     """Describe the required terms, who chose them, and where they failed."""
-    if results.required:
-        required_labels = [_required(term, results.trace) for term in results.required]
+    if results.trace.required:
+        required_labels = [_required(term, results.trace) for term in results.trace.required]
         yield filled("required terms: {0}", ", ".join(required_labels))
         return
     chosen, where = results.trace.report.picked, _listed(results.manuals)
@@ -154,7 +154,7 @@ def _outside_lines(results: SearchResults) -> Iterator[str]:
 
 
 def _next_line(results: SearchResults, options: Namespace) -> str:
-    shown = results.shown()
+    shown = results.shown
     if not shown and (present := _in_headings(results)):
         following = command(options, "grep", places=present)
     elif not shown and results.trace.manuals:
@@ -178,7 +178,7 @@ def _in_headings(results: SearchResults) -> list[str]:
 def _outcome(results: SearchResults) -> str:
     account = results.account
     matched, ranked = account.matched, len(results.trace.search.rows)
-    shown, least = len(results.shown()), "at least " if account.at_least else ""
+    shown, least = len(results.shown), "at least " if account.at_least else ""
     if not matched:
         return "none matched"
     if shown == matched:

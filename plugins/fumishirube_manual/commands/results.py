@@ -13,17 +13,12 @@ from fumishirube_manual.coverage import UnreadRow
 from fumishirube_manual.vocabulary import vocabulary_of
 
 
-class TracedHit(NamedTuple):
-    """A hit, the trace of its search, and its page, slide or rows."""
+class CitedHit(NamedTuple):
+    """A hit, its manual and the path in that, and its page, slide or rows."""
 
-    trace: Trace
     row: TraceRow
-    cited: CitedPlace | None = None
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """The manual of the hit, and the path in it."""
-        return self.trace.file(self.row.path)
+    place: tuple[str, str]
+    cited: CitedPlace | None
 
     @property
     def cite(self) -> str:
@@ -38,21 +33,17 @@ class TracedHit(NamedTuple):
 
 
 class SearchResults(NamedTuple):
-    """The search of one query, and its context.
+    """A search, the hits of it that are shown, and what was not searched.
 
     ``requested`` are the manuals to search. ``unread`` counts the files of each manual that no
-    loader reads; ``loose`` files are in no manual. ``places`` are the pages, slides and rows of
-    hits by path and line.
+    loader reads; ``loose`` files are in no manual.
     """
 
-    query: str
-    required: tuple[str, ...]
-    limit: int
     trace: Trace
     requested: Sequence[str]
-    unread: Mapping[str, Sequence[UnreadRow]] = {}
-    loose: Sequence[str] = ()
-    places: Mapping[tuple[str, int], CitedPlace] = {}
+    shown: Sequence[CitedHit]
+    unread: Mapping[str, Sequence[UnreadRow]]
+    loose: Sequence[str]
 
     @property
     def manuals(self) -> Sequence[str]:
@@ -69,13 +60,6 @@ class SearchResults(NamedTuple):
         """Whether all requested manuals were searched."""
         return {*self.requested} <= {*self.manuals}
 
-    def shown(self) -> list[TracedHit]:
-        """Return the hits shown."""
-        rows = self.trace.search.rows[: self.limit]
-        return [
-            TracedHit(self.trace, row, self.places.get((row.path, row.start_line))) for row in rows
-        ]
-
     def skipped(self) -> list[tuple[str, str, str]]:
         """Return the files not searched: the manual, the path and the reason."""
         return [(*self.trace.file(row.path), row.reason) for row in self.trace.skipped]
@@ -89,27 +73,27 @@ class SearchResults(NamedTuple):
 
     def terms(self) -> list[str]:
         """Return the terms of the search: the caller's, or those picked."""
-        return list(self.required) or [*(self.trace.report.picked or ())]
+        return [*(self.trace.required or self.trace.report.picked or ())]
 
 
 def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
     """Return the results as JSON; several manuals together have the id ``*``."""
-    trace, account, shown = results.trace, results.account, results.shown()
+    trace, account = results.trace, results.account
     answer: dict[str, JsonValue] = {
-        "query": results.query,
+        "query": trace.text,
         "manuals": [*results.manuals],
         "terms": {trace.manual_id: [*results.terms()]},
-        "terms_source": "caller" if results.required else "picked",
+        "terms_source": "caller" if trace.required else "picked",
         "vocabulary": [*vocabulary_of(trace)],
         "glossary": {row.word: [*row.others] for row in trace.origin.query.synonyms},
-        "hits": [_hit(hit) for hit in shown],
+        "hits": [*map(_hit, results.shown)],
         "coverage": {
             "manuals": len(results.manuals),
             "files": account.scanned_files,
             "sections": trace.sections,
             "matched": account.matched,
             "ranked": len(trace.search.rows),
-            "returned": len(shown),
+            "returned": len(results.shown),
             "skipped": [
                 {"manual_id": manual, "path": path, "reason": reason}
                 for manual, path, reason in results.skipped()
@@ -129,7 +113,7 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
     return answer
 
 
-def _hit(hit: TracedHit) -> JsonValue:
+def _hit(hit: CitedHit) -> JsonValue:
     row = hit.row
     manual_id, path = hit.place
     return {

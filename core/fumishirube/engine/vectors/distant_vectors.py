@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
 
 from fumishirube.corpus import Corpus
-from fumishirube.corpus_kinds import (
-    EmbeddedFile,
-    EmbeddedPiece,
-    EmbeddingCounts,
-    SimilarSection,
-    VectorStore,
-)
+from fumishirube.corpus_kinds import EmbeddingCounts, SimilarSection, VectorStore
 from fumishirube.engine.vectors.embedding import (
     CheckedEmbedder,
     FileTexts,
@@ -24,27 +18,9 @@ from fumishirube.errors import Forbidden
 
 _log = logging.getLogger("fumishirube")
 
-_BATCH = 64
-_COMMIT = 1000
-"""About how many vectors are stored at a time: each commit makes a graph, and merges follow."""
-
-
-class _DividedFile(NamedTuple):
-    """A file that is divided into texts, of which some may have no vector yet."""
-
-    path: str
-    stamp: str
-    texts: FileTexts
-
-    def embedded(self, vectors: Mapping[str, Sequence[float]]) -> EmbeddedFile:
-        """Return the file with those of its texts that have a vector."""
-        rows = [(number, key) for number, keys in enumerate(self.texts.keys) for key in keys]
-        pieces = [EmbeddedPiece(number, k, vectors[k]) for number, k in rows if k in vectors]
-        return EmbeddedFile(self.path, self.stamp, pieces, len(pieces) == len(rows))
-
 
 class DistantVectors:
-    """The vectors of one embedder in a store, which one server at a time fills."""
+    """The vectors that one embedder makes, in a store."""
 
     full = False
 
@@ -74,18 +50,16 @@ class DistantVectors:
         read: ReadSections,
         go_on: Callable[[], bool] = lambda: True,
     ) -> EmbeddingCounts:
-        """Embed what has no vector, if this server may store it."""
+        """Embed what has no vector, if this process may store it."""
 
-        def write() -> EmbeddingCounts:
-            store = self._store()
-            if not store.writable:
-                return EmbeddingCounts()
-            with store.writing(go_on) as mine:
-                if not mine:
-                    return EmbeddingCounts(cut=True)
-                return self._update(store, stamps, read, go_on)
+        def divided(path: str) -> Sequence[Sequence[tuple[str, str]]] | None:
+            sections = read(path)
+            return None if sections is None else FileTexts.of(sections).sections
 
-        return self._embedder.update(write, (Forbidden,))
+        embed = partial(self._embedder.embed, role="passage", dimensions=0)
+        return self._embedder.update(
+            lambda: self._store().update(stamps, divided, embed, go_on), (Forbidden,)
+        )
 
     def nearest(
         self,
@@ -127,51 +101,3 @@ class DistantVectors:
             return self._known
         self._known = stamps
         return stamps
-
-    def _update(
-        self,
-        store: VectorStore,
-        stamps: Mapping[str, str],
-        read: ReadSections,
-        go_on: Callable[[], bool],
-    ) -> EmbeddingCounts:
-        known = store.stamps()
-        embedded = reused = waiting = 0
-        files: list[_DividedFile] = []
-        for path in [path for path, stamp in stamps.items() if known.get(path) != stamp]:
-            if not go_on():
-                break
-            sections = read(path)
-            if sections is None:
-                continue
-            files.append(_DividedFile(path, stamps[path], FileTexts.of(sections)))
-            waiting += sum(map(len, files[-1].texts.keys))
-            if waiting >= _COMMIT:
-                made, again = self._write(store, files, go_on)
-                embedded, reused, waiting, files = embedded + made, reused + again, 0, []
-        if files:  # each turn gets on
-            made, again = self._write(store, files, go_on)
-            embedded, reused = embedded + made, reused + again
-        if not go_on():
-            return EmbeddingCounts(embedded, reused, cut=True)
-        gone = known.keys() - stamps.keys()
-        if gone:
-            store.drop(gone)
-        return EmbeddingCounts(embedded, reused, len(gone))
-
-    def _write(
-        self, store: VectorStore, files: Sequence[_DividedFile], go_on: Callable[[], bool]
-    ) -> tuple[int, int]:
-        """Store the vectors of files; return how many were made, and how many were there."""
-        texts = {key: text for file in files for key, text in file.texts.rows()}
-        vectors = dict(store.known(texts.keys()))
-        again = len(vectors)
-        left = [key for key in texts if key not in vectors]
-        for at in range(0, len(left), _BATCH):
-            if at and not go_on():
-                break
-            keys = left[at : at + _BATCH]
-            made = self._embedder.embed([texts[key] for key in keys], "passage", 0)
-            vectors.update(zip(keys, made, strict=True))
-        store.write([file.embedded(vectors) for file in files])
-        return len(vectors) - again, again

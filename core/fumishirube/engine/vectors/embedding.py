@@ -150,21 +150,20 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
 
 
 class FileTexts(NamedTuple):
-    """The pieces of each section of a file, and their keys."""
+    """The pieces of each section of a file, each after its key."""
 
-    texts: Sequence[Sequence[str]]
-    keys: SectionKeys
+    sections: Sequence[Sequence[tuple[str, str]]]
 
     @classmethod
     def of(cls, sections: Sequence[SectionText | None]) -> FileTexts:
         """Divide the sections of a file into pieces; ``None`` stands for one without a vector."""
-        texts = [pieces(*section) if section else [] for section in sections]
-        return cls(texts, tuple(tuple(map(_key, section)) for section in texts))
+        texts = (pieces(*section) if section else () for section in sections)
+        return cls([[(_key(text), text) for text in section] for section in texts])
 
-    def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield each key with its text."""
-        for keys, texts in zip(self.keys, self.texts, strict=True):
-            yield from zip(keys, texts, strict=True)
+    @property
+    def keys(self) -> SectionKeys:
+        """The keys of each section."""
+        return tuple(tuple(key for key, _ in section) for section in self.sections)
 
 
 def _key(text: str) -> str:

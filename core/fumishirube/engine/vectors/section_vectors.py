@@ -7,7 +7,7 @@ import sqlite3
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from threading import RLock
 
 from fumishirube.config.sections import NO_EMBEDDER
@@ -181,7 +181,7 @@ class StoredVectors:
                 continue
             divided = FileTexts.of(sections)
             files.append(FileKeys(path, stamps[path], divided.keys))
-            for key, text in divided.rows():
+            for key, text in chain.from_iterable(divided.sections):
                 if key in self._rows:
                     seen.add(key)
                 elif len(self._rows) + len(texts) < MOST_VECTORS:

@@ -242,6 +242,26 @@ def _refused(lines: bytes, items: Iterable[Mapping[str, Any]]) -> bytes:
     return b"".join(row + b"\n" for row in again)
 
 
+def vector_note(cluster: Cluster, *, wanted: bool) -> tuple[bool, str]:
+    """Return whether the cluster compares vectors, and a part of a sentence that says why.
+
+    Raises:
+        Unavailable: when the cluster does not answer.
+    """
+    if not wanted:
+        return False, "by this server, as its configuration says (knn: false)"
+    try:
+        nodes = cluster.nodes_without_knn()
+    except Unavailable:
+        raise
+    except Forbidden:
+        reason = "its user may not ask which plugins the nodes have (cluster:monitor/nodes/info)"
+        return False, f"by this server: {reason}"
+    if nodes:
+        return False, f"by this server: no k-NN plugin on the nodes {', '.join(nodes)}"
+    return True, "by the cluster: in a k-NN field, by HNSW of Lucene"
+
+
 def search_error(answer: Mapping[str, Any]) -> FumishirubeError:
     """Return the error that an answer to a search is."""
     kind = answer["error"].get("type")

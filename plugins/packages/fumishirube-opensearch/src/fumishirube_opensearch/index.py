@@ -20,7 +20,7 @@ from fumishirube import (
     Root,
 )
 from fumishirube.disk import StoredFile
-from fumishirube_opensearch.cluster import Cluster
+from fumishirube_opensearch.cluster import Cluster, vector_note
 from fumishirube_opensearch.corpus import SharedCorpus
 from fumishirube_opensearch.files import ContentCache, FileContents, PageFiles
 from fumishirube_opensearch.generations import IndexRecord
@@ -28,7 +28,7 @@ from fumishirube_opensearch.lease import RecordStore, Writer, now
 from fumishirube_opensearch.names import index_name, manual_of, meta_name, origin_of
 from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.sections import Sections, index_body
-from fumishirube_opensearch.vectors import ClusterVectors, vector_note
+from fumishirube_opensearch.vectors import ClusterVectors
 from fumishirube_opensearch.writing import PageRecord, Update, expired_indexes
 
 if TYPE_CHECKING:

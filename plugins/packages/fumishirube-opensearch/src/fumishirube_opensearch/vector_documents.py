@@ -6,7 +6,7 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from fumishirube_opensearch import OpenSearch
@@ -18,16 +18,16 @@ FoundPiece: TypeAlias = tuple[str, str, int, float]
 """A piece of a section: the path and the stamp of its file, its number, and its similarity."""
 
 
-class PieceVector(Protocol):
-    """A vector: of which section, and a hash of the embedded text."""
+class PieceVector(NamedTuple):
+    """A vector: of which section of its file, numbered from 0, and a hash of the embedded text."""
 
     number: int
     key: str
     vector: Sequence[float]
 
 
-class FileVectors(Protocol):
-    """Vectors of a file at one stamp: all of them if it is complete, else some."""
+class FileVectors(NamedTuple):
+    """Vectors of a file at one stamp: all of them if it is ``complete``, else some."""
 
     path: str
     stamp: str

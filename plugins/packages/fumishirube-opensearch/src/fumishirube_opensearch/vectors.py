@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from fumishirube import Budget, Corpus, Forbidden, FumishirubeError, IndexDamaged
+from fumishirube import Budget, Corpus, FumishirubeError, IndexDamaged
+from fumishirube.tools import EmbeddingCounts
 from fumishirube_opensearch.bulks import Bulks
 from fumishirube_opensearch.cluster import Cluster, VectorSearch
 from fumishirube_opensearch.connection import Unavailable
@@ -31,6 +32,7 @@ from fumishirube_opensearch.vector_documents import (
     unpacked_vector,
     vector_index_body,
 )
+from fumishirube_opensearch.vector_updates import Embed, Read, VectorUpdate
 
 if TYPE_CHECKING:
     from fumishirube_opensearch import OpenSearch
@@ -68,11 +70,6 @@ class ClusterVectors:
         self._read = 0.0
         self._lock = Lock()
 
-    @property
-    def writable(self) -> bool:
-        """Whether this server may store vectors."""
-        return self._settings.writes
-
     def stamps(self) -> Mapping[str, str]:
         """Return the complete files with their stamps: the same object until that changes."""
         with self._lock:
@@ -81,6 +78,17 @@ class ClusterVectors:
                 self._see(read[0] if read else IndexRecord())
                 self._read = time.monotonic()
             return self._stamps
+
+    def update(
+        self, stamps: Mapping[str, str], read: Read, embed: Embed, go_on: Callable[[], bool]
+    ) -> EmbeddingCounts:
+        """Store what has no vector, and delete the vectors that no file needs, if it may write."""
+        if not self._settings.writes:
+            return EmbeddingCounts()
+        with self.writing(go_on) as mine:
+            if not mine:
+                return EmbeddingCounts(cut=True)
+            return VectorUpdate(self, embed, go_on).run(stamps, read)
 
     @contextmanager
     def writing(self, go_on: Callable[[], bool]) -> Iterator[bool]:
@@ -265,26 +273,6 @@ class ClusterVectors:
         }
         for hit in self._cluster.all_hits(index, body):
             yield hit["_source"]["of"], hit["_source"]["stamp"]
-
-
-def vector_note(cluster: Cluster, *, wanted: bool) -> tuple[bool, str]:
-    """Return whether the cluster compares vectors, and a part of a sentence that says why.
-
-    Raises:
-        Unavailable: when the cluster does not answer.
-    """
-    if not wanted:
-        return False, "by this server, as its configuration says (knn: false)"
-    try:
-        nodes = cluster.nodes_without_knn()
-    except Unavailable:
-        raise
-    except Forbidden:
-        reason = "its user may not ask which plugins the nodes have (cluster:monitor/nodes/info)"
-        return False, f"by this server: {reason}"
-    if nodes:
-        return False, f"by this server: no k-NN plugin on the nodes {', '.join(nodes)}"
-    return True, "by the cluster: in a k-NN field, by HNSW of Lucene"
 
 
 def _lines(write: Write) -> bytes:
