@@ -316,7 +316,6 @@ class Application(ToolHost):
             observers=tuple(self._observers),
             stage=self._further_stage,
             guarded=self.guarded,
-            versions=self.plugins.code,
             leads=self.peers.leads if self.peers else None,
             own=self._own(rights),
             rights=rights,
