@@ -276,7 +276,7 @@ class PipelineContext:
     def _missing(self, manual_id: str, indexed: FolderIndex, state: IndexState) -> Iterator[str]:
         """Yield what loaders did not list or read, or not yet."""
         loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
-        yield from unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)
+        yield from unlisted_by(self.loaders(), indexed.manual.root)
         yield from unread_by(state.skipped, indexed.claimed, loaders)
         yield from self._shared.guarded.slow_files(manual_id, state.slow, loaders)
 

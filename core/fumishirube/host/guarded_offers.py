@@ -252,8 +252,8 @@ def unread_by(
         yield f"{label} failed on {paths[0]}{more}: not searched"
 
 
-def unlisted_by(loaders: Iterable[object], root: Callable[[], Root]) -> Iterator[str]:
+def unlisted_by(loaders: Iterable[object], root: Root) -> Iterator[str]:
     """Yield a sentence about each loader of a plugin that failed to list the files of a folder."""
     for loader in loaders:
-        if isinstance(loader, GuardedLoader) and (problem := loader.problem_of(root())):
+        if isinstance(loader, GuardedLoader) and (problem := loader.problem_of(root)):
             yield problem
