@@ -122,7 +122,7 @@ def indexed(context: PipelineContext, manual_id: str) -> bool:
     """Tell whether a manual has an index of all its files soon."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
-        opened = context.opened(manual_id)
+        opened = context.indexes.opened(manual_id)
         if opened is not None and opened.committed:
             return True
         time.sleep(0.05)

@@ -118,9 +118,11 @@ def test_of_all_manuals_in_turn_some_stay_open(
     monkeypatch.setattr(indexes, "MOST_OPEN", MANUALS - 1)
     assert find(application, "*")
     context = application.contexts["manual"]
-    before = {f"m{number}": context.opened(f"m{number}") for number in range(MANUALS)}
+    before = {f"m{number}": context.indexes.opened(f"m{number}") for number in range(MANUALS)}
     assert find(application, "*")
-    assert any(indexed and context.opened(name) is indexed for name, indexed in before.items())
+    assert any(
+        indexed and context.indexes.opened(name) is indexed for name, indexed in before.items()
+    )
 
 
 def test_the_least_used_manual_is_closed(application: Application) -> None:

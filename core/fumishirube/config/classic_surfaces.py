@@ -26,30 +26,26 @@ def with_classic_settings(
     The errors of surfaces that fail to read them are added to the ``failures``, by name.
     """
     config = loaded.config
-    surfaces, sources = [], []
+    stages = {offer.name: offer.stage for offer in registry["surfaces"]}
+    sources = []
     places: dict[str, str] = {}
     for number, use in enumerate(config.surfaces):
-        known = use.use in registry["surfaces"]
-        stage: Any = registry["surfaces"].take(use.use, "").stage if known else None
-        if isinstance(stage, type) and issubclass(stage, HasClassicSettings):
-            try:
-                classic = stage.adopted(Root(loaded.workspace), use.settings)
-                values = {"roots": classic.roots, "pipelines": classic.pipelines}
-                settings_at = f"surfaces[{number}].with"
-                adopted = [*leaves(values, ""), *leaves(classic.settings, settings_at)]
-                settings = {**classic.settings, **use.settings}
-                config = _under(config, classic)
-            except (ConfigError, KeyboardInterrupt):
-                raise
-            except BaseException as error:  # the code of a plugin
-                failures[use.name] = error
-            else:
-                places |= {coordinate: classic.source for coordinate, _ in adopted}
-                sources.append(classic.source)
-                surfaces.append(use.model_copy(update={"settings": settings}))
-                continue
-        surfaces.append(use)
-    config = config.model_copy(update={"surfaces": tuple(surfaces)})
+        stage: Any = stages.get(use.use)
+        if stage is None or not issubclass(stage, HasClassicSettings):
+            continue
+        try:
+            classic = stage.adopted(Root(loaded.workspace), use.settings)
+            values = {"roots": classic.roots, "pipelines": classic.pipelines}
+            settings_at = f"surfaces[{number}].with"
+            adopted = [*leaves(values, ""), *leaves(classic.settings, settings_at)]
+            config = _under(config, classic, number)
+        except (ConfigError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # the code of a plugin
+            failures[use.name] = error
+        else:
+            places |= {coordinate: classic.source for coordinate, _ in adopted}
+            sources.append(classic.source)
     written = {**places, **loaded.written}
     if config.roots != loaded.config.roots:  # else they are resolved, and stay so
         folders = resolved_roots(config.roots, loaded.workspace, loaded.origins)
@@ -75,17 +71,26 @@ def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[st
         )
 
 
-def _under(config: Config, classic: ClassicSettings) -> Config:
+def _under(config: Config, classic: ClassicSettings, number: int) -> Config:
+    """Return a configuration with what it leaves open set by that of its surface of a number."""
     roots = config.roots
     unset = {
         name: folder for name, folder in classic.roots.items() if name not in roots.model_fields_set
     }
-    config = config.model_copy(update={"roots": roots.model_copy(update=unset)})
     pipelines = dict(config.pipelines)
     for name, kinds in classic.pipelines.items():
         spec = pipelines.get(name, PipelineSpec())
         pipelines[name] = spec.model_copy(update=_unset(spec, kinds, classic.source))
-    return config.model_copy(update={"pipelines": pipelines})
+    surfaces = [*config.surfaces]
+    settings = {**classic.settings, **surfaces[number].settings}
+    surfaces[number] = surfaces[number].model_copy(update={"settings": settings})
+    return config.model_copy(
+        update={
+            "roots": roots.model_copy(update=unset),
+            "pipelines": pipelines,
+            "surfaces": tuple(surfaces),
+        }
+    )
 
 
 def _unset(pipeline: PipelineSpec, kinds: Mapping[str, Any], source: str) -> dict[str, Any]:

@@ -64,8 +64,9 @@ class Config(ConfigModel):
 class LoadedConfig:
     """A configuration, its files, and the values that the environment decided.
 
-    ``origins`` maps coordinates to variables, and ``written`` to files with lines. ``adopted`` are
-    the files of other programs. ``own`` are the manuals outside the workspace.
+    The path of the ``workspace`` has no links. ``origins`` maps coordinates to variables, and
+    ``written`` to files with lines. ``adopted`` are the files of other programs. ``own`` are the
+    manuals outside the workspace.
     """
 
     config: Config
@@ -221,7 +222,7 @@ def resolved_roots(
         if names_file:
             raise ConfigError("it names a file; a folder is needed", at=source)
     for name in ("manuals", "docs"):
-        if _shows(resolved[name], resolved["state"]):
+        if shows(resolved[name], resolved["state"]):
             raise ConfigError(
                 f"it is in the folder of {name}, so that traces would be documents; name another",
                 at=origins.get("roots.state", "roots.state"),
@@ -237,7 +238,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _shows(folder: Path, other: Path) -> bool:
+def shows(folder: Path, other: Path) -> bool:
     """Tell whether the other one is that folder, or is in it and not hidden."""
     inside = other.parts[len(folder.parts) :]
     return other.is_relative_to(folder) and not any(part.startswith(".") for part in inside)

@@ -27,8 +27,8 @@ from fumishirube.stages import Env
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _APART = re.compile(r"[-+.eE0-9]*_[-+.eE0-9_]*")
-_TRUE = frozenset({"true", "1", "yes", "on"})
-_FALSE = frozenset({"false", "0", "no", "off"})
+TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
+_FALSE_WORDS = frozenset({"false", "0", "no", "off"})
 _LISTS = (tuple, list, set, frozenset)
 _READERS = (BeforeValidator, PlainValidator, WrapValidator)
 """What reads a text in its own way, such as ``64 MiB``."""
@@ -118,7 +118,7 @@ def _default_values(info: FieldInfo) -> dict[str, Any]:
 def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
     value: Any = next((choice for choice in _literals(info) if str(choice) == text), text)
     if bool in _kinds(info.annotation):
-        value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
+        value = text.lower() in TRUE_WORDS if text.lower() in TRUE_WORDS | _FALSE_WORDS else text
     if _is_list(info):
         parts = text.split(os.pathsep if env.paths else ",")
         names = _added([name.strip() for name in parts if name.strip()], info, env.name)

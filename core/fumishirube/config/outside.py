@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from fumishirube.config.configuration import LoadedConfig
+from fumishirube.config.configuration import LoadedConfig, shows
 from fumishirube.config.trust import TrustRequest
 
 ALWAYS_USED = ("state", "runtime", "vault")
@@ -29,8 +29,18 @@ def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustR
             written = getattr(loaded.config.roots, name)
             yield from _requests(loaded, written, coordinate)
             if name == "vault":
-                shown = partial(_is_shown, loaded.workspace.resolve())
+                shown = partial(_is_shown, loaded.workspace)
                 yield from _requests(loaded, written, coordinate, allowed=shown)
+
+
+def trusted_state(loaded: LoadedConfig) -> Path:
+    """Return the folder of state, which every process uses before it builds anything.
+
+    Raises:
+        ConfigError: when it lies outside the workspace, and that is not trusted.
+    """
+    loaded.trust.check(outside_roots(loaded, ("state",)))
+    return loaded.folder("state")
 
 
 def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
@@ -69,9 +79,8 @@ def _requests(
     allowed: Callable[[Path], bool] | None = None,
 ) -> Iterator[TrustRequest]:
     """Yield a request if a place, with its links followed, is not allowed: not in the workspace."""
-    workspace = loaded.workspace.resolve()
-    allowed = allowed or partial(_is_in, (workspace,))
-    place = workspace / written
+    allowed = allowed or partial(_is_in, (loaded.workspace,))
+    place = loaded.workspace / written
     target = Path(os.path.realpath(place))
     linked = allowed(Path(os.path.normpath(place)))
     if not allowed(target) and (linked or not _chosen_by_user(loaded)):
@@ -85,8 +94,7 @@ def _is_in(folders: Iterable[Path], place: Path) -> bool:
 
 def _is_shown(workspace: Path, place: Path) -> bool:
     """Tell whether a place is in no folder of the workspace whose name begins with a dot."""
-    inside = place.parts[len(workspace.parts) :] if place.is_relative_to(workspace) else ()
-    return not any(name.startswith(".") for name in inside)
+    return not place.is_relative_to(workspace) or shows(workspace, place)
 
 
 def _chosen_by_user(loaded: LoadedConfig) -> bool:
@@ -95,4 +103,4 @@ def _chosen_by_user(loaded: LoadedConfig) -> bool:
         return False
     file = os.path.abspath(loaded.file)  # noqa: PTH100 - without .., but with its links
     places = (Path(file), loaded.file.parent.resolve())
-    return not any(place.is_relative_to(loaded.workspace.resolve()) for place in places)
+    return not any(place.is_relative_to(loaded.workspace) for place in places)

@@ -64,13 +64,14 @@ class PipelineSpec(ConfigModel):
             yield from ((f"[{number}]", use) for number, use in enumerate(chosen))
 
 
-def listed_uses(chosen: Sequence[Use], default: Sequence[Use]) -> Iterator[tuple[str, Use]]:
+def listed_uses(
+    written: Sequence[tuple[str, Use]], default: Sequence[Use]
+) -> Iterator[tuple[str, Use]]:
     """Yield the stages that a list chooses, each with its place in that list, such as ``[0]``.
 
     A stage that ``defaults`` brings has its name after that place: ``[0].cutoff``.
     """
-    written = [(f"[{place}]", use) for place, use in enumerate(chosen)]
-    if all(use.use != DEFAULTS for use in chosen):
+    if all(use.use != DEFAULTS for _, use in written):
         yield from written
         return
     own = {use.name: (place, use) for place, use in written}

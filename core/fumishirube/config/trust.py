@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fumishirube.config.environment import TRUE_WORDS
 from fumishirube.config.personal import UNUSABLE, changing, configuration_folder, write_private
 from fumishirube.config.yaml_file import MOST_BYTES
 from fumishirube.disk.own_files import read_own
 from fumishirube.errors import ConfigError
 
 VARIABLE = "FUMISHIRUBE_TRUST"
-_YES = frozenset({"1", "true", "yes", "on"})
 _SHOWN = 3
 
 
@@ -56,7 +56,7 @@ def trust_for(
 ) -> Trust:
     """Return the recorded trust for a workspace whose configuration is in these files."""
     digest = _digest(files)
-    all_trusted = trusted or environ.get(VARIABLE, "").strip().lower() in _YES
+    all_trusted = trusted or environ.get(VARIABLE, "").strip().lower() in TRUE_WORDS
     # Whoever writes into the user's own workspace could record trust there too.
     all_trusted |= workspace == configuration_folder(environ).resolve()
     entry = _recorded(trust_store(environ)).get(str(workspace), {})

@@ -154,7 +154,7 @@ class OpenFolder:
         self.close()
 
     def at(self, name: str) -> str:
-        """Return the arguments that name an entry relative to this folder."""
+        """Return how a call that gets the handle, if there is one, names an entry."""
         return name if self.handle is not None else _reachable(os.path.join(self.path, name))
 
     def scan(self) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:

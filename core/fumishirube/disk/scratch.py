@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir, mkstemp
 from typing import Self
 
+from fumishirube.disk.folders import NO_FOLLOW
 from fumishirube.disk.locks import take_lock
 
 PREFIX = "fumishirube-"
@@ -87,8 +88,7 @@ def is_own_folder(path: Path) -> bool:
 
 def _is_abandoned(lock: Path) -> bool:
     """Tell whether no process holds the lock; raise an :class:`OSError` if there is no file."""
-    flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
-    handle = os.open(lock, flags)
+    handle = os.open(lock, os.O_RDWR | NO_FOLLOW)
     try:
         return take_lock(handle, 0)
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn, Protocol
 
 from fumishirube.disk.folders import FolderEntry
@@ -42,13 +42,14 @@ class FileStore(Protocol):
 
 @dataclass(frozen=True)
 class StoredRoot(Root):
-    """A root that has only what a store has; nothing is written there.
+    """A root that has only what a store has, of one folder at its top; nothing is written there."""
 
-    ``inside`` is its place in the store, below which its paths are.
-    """
-
-    inside: str = ""
     store: FileStore = field(kw_only=True, compare=False)
+
+    @property
+    def inside(self) -> str:
+        """The place in the store, below which the paths of this root are."""
+        return self.below.partition("/")[2]
 
     @property
     def exists(self) -> bool:
@@ -110,8 +111,7 @@ class StoredRoot(Root):
     def child(self, path: str) -> Root:
         """Return a folder below as a root of its own."""
         self.entries(path)
-        inside, below = ("/".join(filter(None, (it, path))) for it in (self.inside, self.below))
-        return replace(self, inside=inside, below=below)
+        return self.folder_below(path)
 
     def make(self, path: str = "") -> Root:  # noqa: ARG002 - nowhere
         """Refuse to create a folder."""

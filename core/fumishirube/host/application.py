@@ -186,9 +186,7 @@ class Application(ToolHost):
             with self.guarded.building(work):
                 if use.name in self._unadopted:
                     raise self._unadopted[use.name]
-                configured = self._configure(use, coordinate)
-                self.loaded.folder(configured.surface.root)
-                return configured
+                return self._configure(use, coordinate)
         except PluginError as error:
             self.guarded.leave_out(f"{coordinate}: {error}; it is left out", work, self.problems)
             return None
@@ -204,13 +202,12 @@ class Application(ToolHost):
             default_spec = build_model(PipelineSpec, default, "its own pipeline", {}, {})
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
-            chosen, where = getattr(spec, key), f"pipelines.{named}.{key}"
-            uses = getattr(default_spec, key)
-            if chosen is None:
+            where = f"pipelines.{named}.{key}"
+            if getattr(spec, key) is None:
                 with self.guarded.settled(work, requested=self._requested):
-                    stages[kind_name] = self._stages(kind_name, uses, None, where)
+                    stages[kind_name] = self._stages(kind_name, default_spec, PipelineSpec(), where)
             else:
-                stages[kind_name] = self._stages(kind_name, chosen, uses, where)
+                stages[kind_name] = self._stages(kind_name, spec, default_spec, where)
         check_stages(surface, spec, stages, f"pipelines.{named}", self.guarded)
         of_default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(
@@ -232,23 +229,14 @@ class Application(ToolHost):
         return pipeline
 
     def _stages(
-        self,
-        kind_name: str,
-        chosen: Use | tuple[Use, ...] | None,
-        default: tuple[Use, ...] | None,
-        coordinate: str,
+        self, kind_name: str, spec: PipelineSpec, default: PipelineSpec, coordinate: str
     ) -> list[NamedStage[Any]]:
-        if chosen is None:
-            return []
-        if kind_name in SINGLE_KINDS:
-            assert isinstance(chosen, Use)
-            return [self._stage(kind_name, chosen, coordinate)]
-        assert isinstance(chosen, tuple)
-        check_list(chosen, coordinate)
-        return [
-            self._stage(kind_name, use, f"{coordinate}{place}")
-            for place, use in listed_uses(chosen, default or ())
-        ]
+        key = PIPELINE_KEYS[kind_name]
+        chosen = [*spec.uses(key)]
+        if kind_name not in SINGLE_KINDS:
+            check_list([use for _, use in chosen], coordinate)
+            chosen = [*listed_uses(chosen, [use for _, use in default.uses(key)])]
+        return [self._stage(kind_name, use, f"{coordinate}{place}") for place, use in chosen]
 
     def _stage(self, kind_name: str, use: Use, coordinate: str) -> NamedStage[Any]:
         offer = self.plugins.take(kind_name, use.use, coordinate)
@@ -316,7 +304,6 @@ class Application(ToolHost):
             observers=tuple(self._observers),
             stage=self._further_stage,
             guarded=self.guarded,
-            versions=self.plugins.code,
             leads=self.peers.leads if self.peers else None,
             own=self._own(rights),
             rights=rights,

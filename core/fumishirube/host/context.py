@@ -260,7 +260,7 @@ class PipelineContext:
                 self.updates.run(manual_id, update, query.budget) if self.updates else update()
             )
         except AbandonedUpdate as error:
-            opened = self.opened(manual_id)
+            opened = self.indexes.opened(manual_id)  # waits for nothing
             if opened is None or not opened.committed or self._shared.loaded.config.strict:
                 raise
             indexed, state = opened, opened.last_state(f"{error}; this is the state before")
@@ -276,7 +276,7 @@ class PipelineContext:
     def _missing(self, manual_id: str, indexed: FolderIndex, state: IndexState) -> Iterator[str]:
         """Yield what loaders did not list or read, or not yet."""
         loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
-        yield from unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)
+        yield from unlisted_by(self.loaders(), indexed.manual.root)
         yield from unread_by(state.skipped, indexed.claimed, loaders)
         yield from self._shared.guarded.slow_files(manual_id, state.slow, loaders)
 
@@ -355,10 +355,6 @@ class PipelineContext:
     def indexed_of(self, manual_id: str) -> FolderIndex:
         """Return a manual with its index, which is opened on first use."""
         return self.indexes.of(self.library.manual(manual_id))
-
-    def opened(self, manual_id: str) -> FolderIndex | None:
-        """Return a manual with its index if that is open; this waits for nothing."""
-        return self.indexes.opened(manual_id)
 
     def _open_index(self, name: str) -> OpenIndex:
         index = self._only("indexes", self.stages.indexes)

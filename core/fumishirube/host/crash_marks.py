@@ -199,6 +199,7 @@ def _remove_old(own: Path) -> None:
 
 
 def _innermost(marks: bytes) -> Iterator[ForeignWork]:
+    """Yield the latest work of each thread, the latest of all first."""
     latest: dict[str, tuple[int, ForeignWork]] = {}
     for begin in range(0, len(marks), _WIDTH):
         line = marks[begin : begin + _WIDTH].split(b"\n")[0]
@@ -206,9 +207,7 @@ def _innermost(marks: bytes) -> Iterator[ForeignWork]:
             continue
         number, thread, *fields = line.decode("utf-8", "replace").split("\t")
         if len(fields) == _FIELDS and number.isdecimal():
-            latest[thread] = max(
-                latest.get(thread, (0, ForeignWork("", "", ""))),
-                (int(number), ForeignWork(*fields)),
-            )
+            numbered = int(number), ForeignWork(*fields)
+            latest[thread] = max(numbered, latest.get(thread, numbered))
     for _, work in sorted(latest.values(), reverse=True):
         yield work

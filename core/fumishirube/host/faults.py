@@ -139,6 +139,7 @@ class FaultLog:
             for file in own_entries(self._folder, "*.json"):
                 with suppress(OSError, ValueError, TypeError, RecursionError):
                     fault = Fault(**json.loads(read_own(file, _MOST_BYTES)))
+                    # The finding of one with values of other types raises.
                     if abs(time.time() - fault.last) < _SECONDS and fault.finding:
                         self._faults[fault.key] = fault
                     else:

@@ -105,7 +105,7 @@ class Finder(NamedTuple):
             query,
             state.corpus.manual_id,
             state.fingerprint,
-            self.configured.answer_fingerprint + self.shared.versions,
+            self.configured.answer_fingerprint + self.configured.plugins.code,
             thresholds,
         )
         as_written = self.configured.reads_as_written

@@ -21,7 +21,7 @@ from fumishirube.errors import AlreadyServed, ConfigError, IndexDamaged, PluginE
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import described
 from fumishirube.host.guarded_indexes import GUARDED_KINDS
-from fumishirube.host.guarded_results import guarded_prompt, guarded_resources, guarded_tool
+from fumishirube.host.guarded_results import GUARDED_OFFERS
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import WatchedUpdates
@@ -30,8 +30,6 @@ from fumishirube.model import LeftOut
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import INDEXES, LOADERS, NOUNS
 from fumishirube.stages import ClaimedFile, Loader
-from fumishirube.tools.definitions import Tool
-from fumishirube.tools.resources import Prompt, Resources
 from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
@@ -167,17 +165,9 @@ class GuardedOffers:
         if work is not None:
             self._plugins.left_out.append((work.plugin, problem))
 
-    def tool(self, tool: Tool[Any, Any], work: ForeignWork | None) -> Tool[Any, Any]:
-        """Return a tool of a surface, guarded if the surface is a plugin's."""
-        return tool if work is None else guarded_tool(tool, work, self._guard)
-
-    def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
-        """Return resources of a surface, guarded if the surface is a plugin's."""
-        return resources if work is None else guarded_resources(resources, work, self._guard)
-
-    def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:
-        """Return a prompt of a surface, guarded if the surface is a plugin's."""
-        return prompt if work is None else guarded_prompt(prompt, work, self._guard)
+    def offer(self, kind: type, offer: Any, work: ForeignWork | None) -> Any:
+        """Return a tool, resources or a prompt of a surface, guarded if that is a plugin's."""
+        return offer if work is None else GUARDED_OFFERS[kind](offer, work, self._guard)
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
         """Return an observer of searches; a plugin's is guarded."""
@@ -262,8 +252,8 @@ def unread_by(
         yield f"{label} failed on {paths[0]}{more}: not searched"
 
 
-def unlisted_by(loaders: Iterable[object], root: Callable[[], Root]) -> Iterator[str]:
+def unlisted_by(loaders: Iterable[object], root: Root) -> Iterator[str]:
     """Yield a sentence about each loader of a plugin that failed to list the files of a folder."""
     for loader in loaders:
-        if isinstance(loader, GuardedLoader) and (problem := loader.problem_of(root())):
+        if isinstance(loader, GuardedLoader) and (problem := loader.problem_of(root)):
             yield problem

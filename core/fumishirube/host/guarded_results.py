@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -42,16 +42,16 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
         return answer
 
     watched = partial(guard.watched, work, answers=(ToolError,), named=True)
+    nothing = partial(_or_nothing, guard, work)
     before, refused, text, question = tool.before, tool.refused, tool.text, tool.question
-    checked = question and checking(check_question, question)
     return replace(
         tool,
         run=watched("run")(run),
         before=before and watched("before")(before),
         refused=refused and watched("refused")(refused),
         text=text and watched("text")(checking(check_text, text)),
-        question=checked
-        and partial(_or_nothing, guard, work, "question", None, (ToolError,), checked),
+        question=question
+        and partial(nothing, "question", None, (ToolError,), checking(check_question, question)),
     )
 
 
@@ -103,3 +103,11 @@ def guarded_prompt(prompt: Prompt, work: ForeignWork, guard: PluginGuard) -> Pro
         write=watched("write")(checking(check_text, prompt.write)),
         complete=watched("complete")(checking(check_texts, prompt.complete)),
     )
+
+
+GUARDED_OFFERS: Mapping[type, Callable[[Any, ForeignWork, PluginGuard], Any]] = {
+    Tool: guarded_tool,
+    Resources: guarded_resources,
+    Prompt: guarded_prompt,
+}
+"""The guards by the kind of what a surface offers."""

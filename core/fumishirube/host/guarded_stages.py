@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
@@ -21,7 +21,6 @@ from fumishirube.host.faults import described
 from fumishirube.host.offered_types import all_of, check_texts
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
-from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
 
@@ -38,6 +37,7 @@ class GuardedStage(Generic[S]):
     """A stage of a plugin; its methods run marked and watched, and may raise ``_answers``."""
 
     _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
+    _named: ClassVar[bool] = False
     _methods: ClassVar[frozenset[str]] = frozenset()
     """What a stage may have in addition and is then called, also if it cannot be."""
 
@@ -79,21 +79,13 @@ class GuardedStage(Generic[S]):
         return all_of(result) if isinstance(result, Iterator) else result
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
-        return self._guard.watched(self._work, method, self._answers)
+        return self._guard.watched(self._work, method, self._answers, named=self._named)
 
 
 class NamedInErrors(GuardedStage[S]):
     """A stage of a plugin whose failure is an error, or a note of the answer, which names it."""
 
-    @contextmanager
-    def _watched(self, method: str) -> Iterator[None]:
-        try:
-            with self._guard.watched(self._work, method, self._answers):
-                yield
-        except BaseException as error:
-            if isinstance(error, FumishirubeError | GeneratorExit) or is_interrupt(error):
-                raise
-            raise PluginError(f"{self._work.label} failed: {type(error).__name__}") from error
+    _named = True
 
 
 class GuardedEmbedder(NamedInErrors[Embedder]):

@@ -213,7 +213,7 @@ def surface_vectors(
     if chosen is not None:
         runs = running("embedders", chosen, opening, shared.guarded, "embedder")
         named = named_embedder(configured, chosen, runs)
-    folder = state_folder(shared.root("state").path, "vectors")
+    folder = state_folder(shared.state.path, "vectors")
     return StoredVectors(named, folder, f"{named.identity if named else 'none'}.db")
 
 

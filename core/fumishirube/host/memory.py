@@ -117,41 +117,40 @@ class SurfaceStatistics:
     def of(self, surface: Surface) -> SearchStatistics | None:
         """Return those of a surface, if it keeps some; surfaces of one class share them."""
         kind = type(surface)
-        if kind not in self._made:
-            with self._lock:
-                if kind not in self._made:
-                    made = None
-                    if isinstance(surface, HasStatistics):
-                        made = self._of(kind, partial(self._make, surface))
-                    self._made[kind] = made
-        return self._made[kind]
+        with self._lock:
+            if kind not in self._made:
+                made = None
+                if isinstance(surface, HasStatistics):
+                    made = self._unless_failing(kind, partial(self._make, surface))
+                self._made[kind] = made
+            return self._made[kind]
 
     def thresholds(self, surface: Surface) -> Thresholds:
         """Return the thresholds for the next search of a surface."""
-        statistics = self.of(surface)
-        if statistics is None:
-            return self._base
-        return self._of(type(surface), lambda: _checked(statistics.thresholds)) or self._base
+        return self._used(surface, lambda statistics: _checked(statistics.thresholds)) or self._base
 
     def search_finished(self, surface: Surface, trace: Trace) -> None:
         """Pass on a search of the surface."""
-        statistics = self.of(surface)
-        if statistics is not None:
-            self._of(type(surface), lambda: statistics.search_finished(trace))
+        self._used(surface, lambda statistics: statistics.search_finished(trace))
 
     def conclude(self, surface: Surface, trace_id: str, assessment: SearchAssessment) -> None:
         """Pass on the surface's assessment of a search."""
-        statistics = self.of(surface)
-        if statistics is not None:
-            self._of(type(surface), lambda: statistics.conclude(trace_id, assessment))
+        self._used(surface, lambda statistics: statistics.conclude(trace_id, assessment))
 
     def close(self) -> None:
         """Write what waits."""
         for kind, statistics in [*self._made.items()]:
             if statistics is not None:
-                self._of(kind, partial(_close, statistics))
+                self._unless_failing(kind, partial(_close, statistics))
 
-    def _of(self, kind: type[Surface], call: Callable[[], T]) -> T | None:
+    def _used(self, surface: Surface, use: Callable[[SearchStatistics], T]) -> T | None:
+        """Return what a function makes of the statistics of a surface, if it keeps some."""
+        statistics = self.of(surface)
+        if statistics is None:
+            return None
+        return self._unless_failing(type(surface), partial(use, statistics))
+
+    def _unless_failing(self, kind: type[Surface], call: Callable[[], T]) -> T | None:
         """Return what a call returns; an error ends no search, but the statistics of the class."""
         try:
             return call()

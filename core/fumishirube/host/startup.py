@@ -10,7 +10,7 @@ from pathlib import Path
 from fumishirube.config.classic import takes
 from fumishirube.config.configuration import LoadedConfig, load_config, without_state
 from fumishirube.config.notices import keep_fixed_settings
-from fumishirube.config.outside import outside_roots
+from fumishirube.config.outside import trusted_state
 from fumishirube.config.pipelines import Use
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.errors import ConfigError
@@ -27,8 +27,7 @@ def load_plugins_of(loaded: LoadedConfig, *, strangers: bool = True, revision: i
 
     If an import ends this process, the next process reports it.
     """
-    loaded.trust.check(outside_roots(loaded, ("state",)))
-    with closing(PluginGuard(loaded.folder("state"))) as guard:
+    with closing(PluginGuard(trusted_state(loaded))) as guard:
         guard.log.record_crashes()
         return load_plugins(strangers=strangers, revision=revision, importing=guard.importing)
 

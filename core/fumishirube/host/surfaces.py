@@ -235,11 +235,10 @@ def running(
 class SharedServices:
     """Services that all surfaces of one application share.
 
-    ``versions`` names the plugins of the stages. ``stage`` makes a stage by kind, name and
-    settings. ``own`` are the manuals outside the workspace. ``rights`` are those of a person by
-    root; ``None`` stands for all. ``view`` distinguishes indexes of surfaces that were made with
-    these rights. ``leads`` is set while this process indexes ahead of the calls; ``None`` if there
-    is no other process.
+    ``stage`` makes a stage by kind, name and settings. ``own`` are the manuals outside the
+    workspace. ``rights`` are those of a person by root; ``None`` stands for all. ``view``
+    distinguishes indexes of surfaces that were made with these rights. ``leads`` is set while this
+    process indexes ahead of the calls; ``None`` if there is no other process.
     """
 
     loaded: LoadedConfig
@@ -248,7 +247,6 @@ class SharedServices:
     observers: Sequence[tuple[str, Callable[[Trace], object]]]
     stage: Callable[[str, str, Mapping[str, JsonValue]], NamedStage[Any]]
     guarded: GuardedOffers
-    versions: str
     leads: Event | None
     own: OwnManuals
     rights: Rights | None

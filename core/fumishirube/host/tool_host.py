@@ -57,9 +57,8 @@ class ToolHost:
         """The tools by name; making them may raise :class:`ConfigError`."""
         tools: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            for entry, made in self._offered("tools", Tool):
-                if made.read_only or not entry.read_only:
-                    tool = self.guarded.tool(made, entry.work)
+            for entry, tool in self._offered("tools", Tool):
+                if tool.read_only or not entry.read_only:
                     self._add(tools, tool.name, "tool", tool, "a tool of this name", entry)
         return tools
 
@@ -68,8 +67,8 @@ class ToolHost:
         """The tools for the command line and callers in the process alone, by name."""
         commands: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            for entry, tool in self._offered("commands", Tool):
-                commands.setdefault(tool.name, self.guarded.tool(tool, entry.work))
+            for _, tool in self._offered("commands", Tool):
+                commands.setdefault(tool.name, tool)
         return commands
 
     @property
@@ -86,20 +85,19 @@ class ToolHost:
         by_scheme: dict[str, Resources] = {}
         by_name: dict[str, Prompt] = {}
         with self._raise_if_strict():
-            for entry, made in self._offered("resources", Resources):
-                resources = self.guarded.resources(made, entry.work)
+            for entry, resources in self._offered("resources", Resources):
                 clash, faults = "resources of this scheme", check_resources(resources)
-                self._add(by_scheme, made.scheme, "resources", resources, clash, entry, faults)
-            for entry, each in self._offered("prompts", Prompt):
-                prompt = self.guarded.prompt(each, entry.work)
+                self._add(by_scheme, resources.scheme, "resources", resources, clash, entry, faults)
+            for entry, prompt in self._offered("prompts", Prompt):
                 clash, faults = "a prompt of this name", check_prompt(prompt)
-                self._add(by_name, each.name, "prompt", prompt, clash, entry, faults)
+                self._add(by_name, prompt.name, "prompt", prompt, clash, entry, faults)
         return tuple(by_scheme.values()), tuple(by_name.values())
 
     def _offered(self, part: str, kind: type[Any]) -> Iterator[tuple[ServedSurface, Any]]:
         """Yield what the method ``part`` of the surfaces offers; a failure becomes a problem.
 
-        So does anything in a plugin's offer that is not of the ``kind``. Only tools are required.
+        So does anything in a plugin's offer that is not of the ``kind``; the rest of it is guarded.
+        Only tools are required.
         """
         for entry in self.served:
             try:
@@ -116,7 +114,7 @@ class ToolHost:
                 self.guarded.leave_out(problem, entry.work, self.problems)
                 continue
             for offer in offers:
-                yield entry, offer
+                yield entry, self.guarded.offer(kind, offer, entry.work)
 
     @cached_property
     def _offering(self) -> dict[str, ServedSurface]:

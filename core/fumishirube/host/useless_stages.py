@@ -100,7 +100,7 @@ def _reasons(
 
 
 def _until(stage: object, scorers: Sequence[object]) -> Iterator[object]:
-    """Yield the scorers up to and including the named one."""
+    """Yield the scorers that run before a stage, and then that one."""
     for scorer in sorted(scorers, key=comes_last):
         yield scorer
         if scorer is stage:

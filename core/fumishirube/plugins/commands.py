@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Protocol, cast
@@ -18,6 +19,17 @@ SERVE = "serve"
 
 _EXIT_CODES = range(256)
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+@contextmanager
+def plugin_errors(problem: str, kind: type[PluginError] = PluginError) -> Iterator[None]:
+    """Run code of a plugin; raise an error of this kind instead of its own, with the problem."""
+    try:
+        yield
+    except BaseException as error:  # a module may exit, and extensions in Rust panic
+        if is_interrupt(error):
+            raise
+        raise kind(f"{problem}: {first_line(error)}") from error
 
 
 class CommandModule(Protocol):
@@ -74,13 +86,8 @@ class Command:
         Raises:
             PluginError: when the import fails, or the module lacks one of the two functions.
         """
-        try:
+        with plugin_errors(f"{self.origin}: {self.module} cannot be imported"):
             module = import_module(self.module)
-        except BaseException as error:  # a module may exit, and extensions in Rust panic
-            if is_interrupt(error):
-                raise
-            what = first_line(error)
-            raise PluginError(f"{self.origin}: {self.module} cannot be imported: {what}") from error
         for function in ("add_arguments", "run"):
             if not callable(getattr(module, function, None)):
                 raise PluginError(f"{self.origin}: {self.module} has no {function}()")
@@ -90,17 +97,10 @@ class Command:
 def add_arguments_of(command: Command, parser: ArgumentParser) -> CommandModule:
     """Import a command's module, let it add its arguments to a parser, and return it."""
     module = command.load()
-    try:
+    with plugin_errors(f"{command.origin}: {command.module}.add_arguments() failed"):
         module.add_arguments(parser)
         if command.plugin:
             parser.format_help()  # a help that is no text fails here, and not all man pages
-    except BaseException as error:  # it may exit
-        if is_interrupt(error):
-            raise
-        what = first_line(error)
-        raise PluginError(
-            f"{command.origin}: {command.module}.add_arguments() failed: {what}"
-        ) from error
     return module
 
 

@@ -21,7 +21,13 @@ import pluggy
 from fumishirube.errors import PluginError, UnknownStage, first_line
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins import hookspecs
-from fumishirube.plugins.commands import OWN_NAMES, Command, CommandRegister, CommandRegistry
+from fumishirube.plugins.commands import (
+    OWN_NAMES,
+    Command,
+    CommandRegister,
+    CommandRegistry,
+    plugin_errors,
+)
 from fumishirube.plugins.deprecation import collect_deprecations
 from fumishirube.plugins.entry_points import (
     DISTRIBUTION,
@@ -246,12 +252,8 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
         raise _Unimportable(
             f"its entry point {value!r} is no dotted name of a module, such as 'my_package.plugin'"
         )
-    try:
+    with plugin_errors("cannot be imported", _Unimportable):
         module = plugin.point.load()
-    except BaseException as error:
-        if is_interrupt(error):
-            raise
-        raise _Unimportable(f"cannot be imported: {first_line(error)}") from error
     if manager.is_registered(module):
         raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
     try:

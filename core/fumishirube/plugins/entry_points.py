@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import NamedTuple
 
@@ -61,9 +62,9 @@ def installed(points: Iterable[EntryPoint] | None = None) -> list[InstalledPlugi
 
     ``points`` are the :func:`plugin_points`, if the caller has them.
     """
-    named = _Distributions()
+    named = cache(_named)
     points = plugin_points() if points is None else points
-    named_points = [(point, *named.of(point)) for point in points if point.group == GROUP]
+    named_points = [(point, *named(point.dist)) for point in points if point.group == GROUP]
     names = Counter(point.name for point, _, _ in named_points)
     own = {point.name for point, dist, _ in named_points if dist == DISTRIBUTION}
     installed: list[InstalledPlugin] = []
@@ -80,10 +81,10 @@ def of_other_versions(points: Sequence[EntryPoint]) -> Iterator[tuple[InstalledP
     others = [point for point in points if point.group != GROUP and _version(point).isdecimal()]
     if not others:
         return
-    named = _Distributions()
-    served = {named.of(point).name for point in points if point.group == GROUP and point.dist}
+    named = cache(_named)
+    served = {named(point.dist).name for point in points if point.group == GROUP and point.dist}
     for point in others:
-        dist = named.of(point)
+        dist = named(point.dist)
         if dist.name in served:
             continue  # it has a plugin for this version too
         older = int(_version(point)) < current
@@ -100,20 +101,10 @@ class _Named(NamedTuple):
     version: str
 
 
-class _Distributions:
-    """The names and versions of distributions, whose metadata is parsed once, not at each use."""
-
-    def __init__(self) -> None:
-        self._named: dict[Distribution, _Named] = {}
-
-    def of(self, point: EntryPoint) -> _Named:
-        """Return those of the distribution of an entry point."""
-        dist = point.dist
-        if dist is None:
-            return _Named("unknown", "unknown")
-        if dist not in self._named:
-            metadata = dist.metadata
-            # Half of an installation, or of a removal, has no file of metadata.
-            name, version = metadata["Name"] or "unknown", metadata["Version"] or "unknown"
-            self._named[dist] = _Named(name, version)
-        return self._named[dist]
+def _named(distribution: Distribution | None) -> _Named:
+    """Return the name and version of a distribution; parsing its metadata takes time."""
+    if distribution is None:
+        return _Named("unknown", "unknown")
+    metadata = distribution.metadata
+    # Half of an installation, or of a removal, has no file of metadata.
+    return _Named(metadata["Name"] or "unknown", metadata["Version"] or "unknown")

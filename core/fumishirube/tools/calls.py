@@ -106,8 +106,8 @@ def parse_arguments(params: type[P], arguments: object) -> P:
     if not isinstance(arguments, dict):
         raise InvalidParameter("arguments must be an object", parameter="arguments")
     shape = arguments_shape(params)
-    absent = getattr(params, "null_is_absent", True)
-    return _validated(params, _without_nulls(arguments, shape) if absent else arguments, shape)
+    present = _without_nulls(arguments, shape) if params.null_is_absent else arguments
+    return _validated(params, present, shape)
 
 
 def unpack_arguments(tool: Tool[Any, Any], arguments: object) -> object:
@@ -139,7 +139,7 @@ def plain(value: object) -> JsonValue:
             raise ValueError("JSON has no number for NaN or infinity")
         return value
     if isinstance(value, dict):
-        return {replace_surrogates(str(key)): plain(member) for key, member in value.items()}
+        return {**_plain_object(value)}
     if isinstance(value, (list, tuple)):
         return [plain(member) for member in value]
     raise TypeError(f"{type(value).__name__} is not JSON")

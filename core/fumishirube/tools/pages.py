@@ -174,7 +174,7 @@ class TextPage(NamedTuple):
 
     @staticmethod
     def start_offset(text: str, start_line: int | None, cursor: Cursor | None) -> int:
-        """Return the start offset: ``line``, else the cursor's character, else its line, else 0.
+        """Return the start offset: that line, else the cursor's character, else its line, else 0.
 
         Raises:
             InvalidParameter: beyond the text.

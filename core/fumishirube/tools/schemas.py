@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from copy import deepcopy
 from functools import lru_cache
 from typing import Any
@@ -25,6 +25,7 @@ _MAPS = ("properties", "patternProperties", "$defs")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _ONES = ("items", "additionalProperties", "not", "propertyNames", "contains")
 _UNREAD = ("default", "readOnly")
+"""Keys that mean nothing to readers of an answer."""
 _NULL: Schema = {"type": "null"}
 _MAPPING_KEYS = frozenset({"type", "additionalProperties"})
 
@@ -162,11 +163,7 @@ def arguments_shape(params: type[BaseModel]) -> Schema:
 
 @lru_cache(maxsize=256)
 def _answer_shape(answer: type[Answer]) -> Schema:
-    def plain(schema: Schema) -> Schema:
-        # Neither key means anything to readers of an answer.
-        return _rebuilt({k: v for k, v in schema.items() if k not in _UNREAD}, plain)
-
-    return plain(_generate(answer, "serialization"))
+    return _without_keys(_generate(answer, "serialization"), _UNREAD)
 
 
 def _generate(model: type[BaseModel], mode: Any) -> Schema:
@@ -215,10 +212,13 @@ def _without_summaries(schema: Schema) -> Schema:
 
 
 def _public(shape: Schema) -> dict[str, JsonValue]:
-    def strip(schema: Schema) -> Schema:
-        return _rebuilt({k: v for k, v in schema.items() if k != FAILS_WITH}, strip)
+    return deepcopy(_without_keys(shape, (FAILS_WITH,)))
 
-    return deepcopy(strip(shape))
+
+def _without_keys(schema: Schema, keys: Collection[str]) -> Schema:
+    """Remove keys from a schema and from all schemas inside it."""
+    remaining = {key: value for key, value in schema.items() if key not in keys}
+    return _rebuilt(remaining, lambda child: _without_keys(child, keys))
 
 
 def _rebuilt(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:

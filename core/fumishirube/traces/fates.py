@@ -74,7 +74,7 @@ def _lost(trace: Trace, key: SectionKey) -> tuple[str | None, str, str]:
     losing = _losing(trace.search, key)
     if losing is None:
         return None, "not_nominated", _not_nominated(trace)
-    name = _named(losing)
+    name = losing.label
     reason = _reason(losing.left_out, key) or "not_returned"
     return name, reason, f"{name} left it out: {_WORDS.get(reason, reason.replace('_', ' '))}"
 
@@ -110,12 +110,8 @@ def _steps(span: Span, key: SectionKey, depth: int) -> Iterator[FateStep]:
         rank = _rank(child.rows, key)
         score = child.rows[rank - 1].score if rank is not None else None
         reason = None if rank is not None else _reason(child.left_out, key)
-        yield FateStep(depth, _named(child), rank, len(child.rows), score, reason)
+        yield FateStep(depth, child.label, rank, len(child.rows), score, reason)
         yield from _steps(child, key, depth + 1)
-
-
-def _named(span: Span) -> str:
-    return f"{span.kind} {span.name}"
 
 
 def _rank(rows: Sequence[TraceRow], key: SectionKey) -> int | None:

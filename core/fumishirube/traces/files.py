@@ -82,20 +82,18 @@ class TraceFiles:
 
         A file without a readable trace yields ``None``.
         """
-        for entry in self._entries():
-            trace_id = entry.name.removesuffix(_SUFFIX)
-            if entry.name.endswith(_SUFFIX) and trace_id not in known:
-                try:
-                    trace = decode_trace(_content(self._file(trace_id)))
-                except DAMAGED:
-                    yield entry.name, None
-                except OSError:
-                    continue  # removed meanwhile
-                else:
-                    if trace.id != trace_id:
-                        yield entry.name, None
-                    elif trace.created >= time.time() - self._seconds:
-                        yield entry.name, trace
+        for file in (self._file(trace_id) for trace_id in self.ids("") if trace_id not in known):
+            try:
+                trace = decode_trace(_content(file))
+            except DAMAGED:
+                yield file.name, None
+            except OSError:
+                continue  # removed meanwhile
+            else:
+                if trace.id != file.stem:
+                    yield file.name, None
+                elif trace.created >= time.time() - self._seconds:
+                    yield file.name, trace
 
     def remove(self, trace_id: str) -> None:
         """Delete one trace; it may be missing."""

@@ -258,7 +258,7 @@ def failures(span: Span) -> list[str]:
 
 
 def omitted_sections(search: Span) -> list[LeftOut]:
-    """Return every section that some stage ranked or left out but the answer lacks, each once."""
+    """Return every section that was left out and is not in the answer either, each once."""
     returned = {(row.path, row.start_line) for row in search.rows}
     omitted: dict[SectionKey, LeftOut] = {}
     for out in search.left_out:

@@ -19,7 +19,6 @@ from pydantic import JsonValue
 from fumishirube.disk.roots import Root
 from fumishirube.errors import NotFound
 from fumishirube.traces.files import (
-    DAMAGED,
     TraceFiles,
     decode_trace,
     encode_trace,
@@ -96,11 +95,10 @@ class TraceWriter:
     def write(self, trace: Trace) -> None:
         """Write a trace soon."""
         self._waiting.put(trace)
-        if self._thread is None:
-            with self._lock:
-                if self._thread is None:
-                    self._thread = Thread(target=self._run, name="fumishirube traces", daemon=True)
-                    self._thread.start()
+        with self._lock:
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="fumishirube traces", daemon=True)
+                self._thread.start()
 
     def close(self) -> None:
         """Write all that waits."""
@@ -293,9 +291,7 @@ class TraceStore:
             NotFound: when it is unknown or has expired.
             Forbidden: when only the archive could know it, and does not answer.
         """
-        with self._lock:
-            self._expire()
-            stored = self._traces.get(trace_id)
+        stored = self._in_memory(trace_id)
         trace = stored.trace if stored else None
         if trace is None and trace_id not in self._dropped:
             trace = (self._files and self._files.read(trace_id)) or self._of_peers(trace_id)
@@ -309,19 +305,19 @@ class TraceStore:
 
     def encoded(self, trace_id: str) -> bytes | None:
         """Return a trace in memory as JSON, or ``None``."""
+        stored = self._in_memory(trace_id)
+        return encode_trace(stored.trace) if stored else None
+
+    def _in_memory(self, trace_id: str) -> StoredTrace | None:
         with self._lock:
             self._expire()
-            stored = self._traces.get(trace_id)
-        return encode_trace(stored.trace) if stored else None
+            return self._traces.get(trace_id)
 
     def _of_peers(self, trace_id: str) -> Trace | None:
         if self.elsewhere is None or not is_trace_id(trace_id):
             return None
         data = self.elsewhere(trace_id[:64])
-        try:
-            return None if data is None else decode_trace(data)
-        except DAMAGED:
-            return None
+        return None if data is None else recent_trace(data, trace_id, self._seconds)
 
     def named(self, word: str) -> Trace:
         """Return a trace by its id, or by a beginning of it that no other id has.

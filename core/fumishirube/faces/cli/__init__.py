@@ -76,8 +76,8 @@ def _run(words: Sequence[str], *, own_process: bool) -> int:
     if getattr(options, "claims_streams", False):
         use_language(None)  # what a server writes is a log
     elif own_process:
-        claim_output(raw=getattr(options, "raw", False))
-    return guarded(lambda: _code_of(options), as_json=getattr(options, "json", False))
+        claim_output(raw=options.raw)
+    return guarded(lambda: _code_of(options), as_json=options.json)
 
 
 def _flushed(code: int) -> int:

@@ -17,7 +17,6 @@ from fumishirube.disk.roots import Root
 from fumishirube.faces.cli.messages import translated
 from fumishirube.faces.cli.output import counted, print_json, table
 
-OLDEST = (3, 11)
 SPACE = 1024 * 1024
 """Bytes written to test whether the disk has space left."""
 
@@ -46,12 +45,8 @@ def print_checks(checks: Iterable[Check], *, as_json: bool) -> None:
 
 
 def installation() -> Iterator[Check]:
-    """Check Python, the encoding of file names, and the versions of all required packages."""
-    running = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= OLDEST:
-        yield Check("ok", "python", running)
-    else:
-        yield Check("FAIL", "python", running, "install Python 3.11 or newer")
+    """Name Python's version; check the encoding of file names, and all required packages."""
+    yield Check("ok", "python", ".".join(map(str, sys.version_info[:3])))
     if sys.getfilesystemencoding() != "utf-8":
         finding = f"read as {sys.getfilesystemencoding()}: Japanese ones cannot be seen"
         yield Check("FAIL", "file names", finding, "set the environment variable PYTHONUTF8=1")

@@ -26,8 +26,7 @@ from fumishirube.faces.cli.configurations import (
     EFFECTIVE,
     configured,
     differences,
-    effective,
-    origins,
+    in_force,
 )
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.folders import folder
@@ -80,8 +79,7 @@ def run(options: Namespace) -> int:
 
 def _show(options: Namespace) -> None:
     with opened(options) as application:
-        shown = effective(application)
-        sources = origins(application)
+        _, shown, sources = in_force(application)
         environ = application.loaded.origins
     if options.json:
         print_json({"config": shown, "origins": {**sources}, "from_environment": {**environ}})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,8 +26,13 @@ DEFAULTS, EFFECTIVE = "defaults", "effective"
 """Names for the configuration without a file, and for the one in force."""
 
 
-def effective(application: Application) -> JsonValue:
+def in_force(application: Application, name: str = EFFECTIVE) -> Configured:
     """Return the configuration in force: every stage that runs, with all its settings."""
+    config = _effective(application)
+    return Configured(name, config, _origins(application, config))
+
+
+def _effective(application: Application) -> JsonValue:
     registry = application.plugins.registry
     settings = application.config.model_dump(mode="json", by_alias=True)
     settings["pipelines"] = _pipelines(application)
@@ -58,12 +64,12 @@ def _agreed(application: Application, surface: ConfiguredSurface) -> dict[str, J
     }
 
 
-def origins(application: Application) -> Mapping[str, str]:
+def _origins(application: Application, config: JsonValue) -> Mapping[str, str]:
     """Return the origin of every single value, by coordinate."""
     loaded = application.loaded
     written = dict(_stages(application))
     by_coordinate = {}
-    for coordinate, _ in leaves(effective(application), ""):
+    for coordinate, _ in leaves(config, ""):
         shown = next((part for part in upwards(coordinate) if part in written), "")
         at, rest = written.get(shown, ""), coordinate.removeprefix(shown)
         origin = loaded.origin(f"{at}{rest}")
@@ -118,16 +124,15 @@ def configured(name: str, options: Namespace) -> Configured:
     file = None if name == DEFAULTS else Path(name)
     if name == EFFECTIVE:
         with opened(options, empty=True) as application:
-            return Configured(name, effective(application), origins(application))
+            return in_force(application)
     if file is not None and not file.is_file():
         raise ConfigError(f"config diff: there is no file {file.name!r}")
-    place = folder(options)
+    place = folder(options).resolve()
     loaded = load_config(place, file, {}) if file else LoadedConfig(Config(), place, None, {})
-    application = Application(loaded, load_plugins(strangers=not options.no_plugins))
-    try:
-        return Configured(name, effective(application), origins(application))
-    finally:
-        application.close()
+    with closing(
+        Application(loaded, load_plugins(strangers=not options.no_plugins))
+    ) as application:
+        return in_force(application, name)
 
 
 def differences(first: Configured, other: Configured) -> Iterator[ConfigDifference]:

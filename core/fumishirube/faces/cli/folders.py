@@ -35,10 +35,18 @@ def folder(options: Namespace) -> Path:
     )
 
 
-def written_configuration(options: Namespace) -> LoadedConfig:
-    """Return the configuration of a command's workspace, or of the folders that it names."""
-    folders = folders_in_place(options)
-    return load_config(folder(options), options.config, trusted=options.trust, folders=folders)
+def written_configuration(options: Namespace, *, classic: bool = False) -> LoadedConfig:
+    """Return the configuration of a command's workspace, or of the folders that it names.
+
+    That is as it is written, with the ``classic`` file if requested.
+    """
+    return load_config(
+        folder(options),
+        options.config,
+        classic=classic,
+        trusted=options.trust,
+        folders=folders_in_place(options),
+    )
 
 
 def existing_folder(name: str, source: str, entered: str = ".") -> Path:

@@ -93,9 +93,11 @@ class Parser(ArgumentParser):
 
     def command_in(self, words: Sequence[str]) -> str | None:
         """Return the first word that is neither an option nor the value of one."""
+        actions = (action for action in self._actions if action.nargs != 0)
+        valued = {option for action in actions for option in action.option_strings}
         rest = iter(words)
         for word in rest:
-            if word in _VALUED:
+            if word in valued:
                 next(rest, None)
             elif not word.startswith("-"):
                 return word
@@ -159,7 +161,6 @@ def add_subcommand(
 
 
 _HELP = ("-h", "--help")
-_VALUED = ("--workspace", "--config", "--in")
 
 
 def _file(name: str) -> Path:

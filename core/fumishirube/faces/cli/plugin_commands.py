@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 
-from fumishirube.config.outside import outside_roots
+from fumishirube.config.outside import trusted_state
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError
 from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.host.crash_marks import ForeignWork
@@ -30,7 +30,7 @@ def run_command(options: Namespace) -> int:
 
 @contextmanager
 def watched(
-    command: Command, plugins: Plugins | None, options: Namespace | None, function: str
+    command: Command, plugins: Plugins, options: Namespace | None, function: str
 ) -> Iterator[None]:
     """Mark a plugin's command while a function of it runs, and record its failures.
 
@@ -39,7 +39,7 @@ def watched(
     Raises:
         PluginError: instead of any error that is not meant for the user; it names the plugin.
     """
-    report = plugins.foreign(command.plugin) if plugins else None
+    report = plugins.foreign(command.plugin)
     if report is None or options is None:
         yield
         return
@@ -62,8 +62,6 @@ def watched(
 def _guard(options: Namespace) -> PluginGuard | None:
     """Return the guard of the workspace; none if its configuration is unusable."""
     try:
-        loaded = written_configuration(options)
-        loaded.trust.check(outside_roots(loaded, ("state",)))
+        return PluginGuard(trusted_state(written_configuration(options)))
     except ConfigError:  # reported when the workspace is opened
         return None
-    return PluginGuard(loaded.folder("state"))

@@ -165,10 +165,10 @@ def reloading(
     """
     from fumishirube.faces.cli.workspace import reopen  # noqa: PLC0415 - the wire comes before any plugin
 
-    edition = ServedApplication(application, through)  # errors here end the command
+    served = ServedApplication(application, through)  # errors here end the command
     watched = InputWatcher(application.loaded.inputs, strangers=not options.no_plugins)
     made_from = begun.inputs if begun else None
-    reloader = Reloader(edition, watched, partial(reopen, options), through, made_from)
+    reloader = Reloader(served, watched, partial(reopen, options), through, made_from)
     try:
         yield reloader
     finally:

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from fumishirube.config.configuration import LoadedConfig, load_config, resolved_roots
-from fumishirube.config.outside import outside_roots
+from fumishirube.config.configuration import LoadedConfig, resolved_roots
+from fumishirube.config.outside import trusted_state
 from fumishirube.config.personal import OwnManuals, own_folders
 from fumishirube.config.pipelines import Use
 from fumishirube.config.sections import RootSettings
@@ -86,13 +86,7 @@ def configuration(options: Namespace) -> LoadedConfig:
     Raises:
         ConfigError: when it cannot be read.
     """
-    read = partial(
-        load_config,
-        folder(options),
-        options.config,
-        trusted=options.trust,
-        folders=folders_in_place(options),
-    )
+    read = partial(written_configuration, options)
     loaded = read()
     if options.plugins is None:
         options.plugins = load_plugins_of(loaded, strangers=not options.no_plugins)
@@ -169,7 +163,7 @@ def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
 
 
 def search_context(application: Application) -> PipelineContext:
-    """Return the SurfaceContext that searches the manuals: the surface ``manual``, or the first.
+    """Return the SurfaceContext that searches the manuals: of the default surface, or the first.
 
     Raises:
         ConfigError: when no surface reads the manuals.
@@ -271,9 +265,7 @@ def refused_by_servers(options: Namespace) -> Sequence[RefusedReload]:
 def _state_folder(options: Namespace) -> Path:
     """Return the folder of state; that of the defaults, if the file may not or cannot decide it."""
     try:
-        loaded = written_configuration(options)
-        loaded.trust.check(outside_roots(loaded, ("state",)))
-        return loaded.folder("state")
+        return trusted_state(written_configuration(options))
     except ConfigError:
         workspace, origins = folder(options).resolve(), dict[str, str]()
         roots = build_model(RootSettings, {}, "roots", os.environ, origins)

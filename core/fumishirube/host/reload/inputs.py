@@ -135,11 +135,11 @@ class InputWatcher:
         return Inputs(
             {file: _stamp(file) for file in self.files},
             {p.id: f"{p.distribution} {p.version} {p.point.value}" for p in self._plugins},
-            {name: _code(name, known) for name in self.strangers},
+            {name: _code(name, known) for name in self.foreign_packages},
         )
 
     @property
-    def strangers(self) -> set[str]:
+    def foreign_packages(self) -> set[str]:
         """The packages and modules of plugins that are not built in, all of each distribution."""
         modules = (plugin.module for plugin in self._plugins if not plugin.builtin)
         return {package(module) for module in modules if module} | self._modules

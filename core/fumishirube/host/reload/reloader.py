@@ -236,8 +236,8 @@ class Reloader:
         If any plugin has new code, all are imported again: they may use classes of each other.
         """
         old = self._current.application
-        strangers = self._watched.strangers if self._stale else set()
-        stale = strangers - compiled(strangers)
+        packages = self._watched.foreign_packages if self._stale else set()
+        stale = packages - compiled(packages)
         with _reimport(stale):
             fresh = self._reopen(old, old.plugins.revision + bool(stale))
             try:
