@@ -129,22 +129,22 @@ def test_the_least_used_manual_is_closed(application: Application) -> None:
     context = application.contexts["manual"]
     for _ in range(3):
         find(application, "m0")
-    used = context.opened("m0")
+    used = context.indexes.opened("m0")
     for number in range(1, 4):
         find(application, f"m{number}")
     assert used is not None
-    assert context.opened("m0") is used
+    assert context.indexes.opened("m0") is used
 
 
 def test_a_manual_that_was_used_much_long_ago_is_closed(application: Application) -> None:
     context = application.contexts["manual"]
     for _ in range(3):
         find(application, "m0")
-    used = context.opened("m0")
+    used = context.indexes.opened("m0")
     for _ in range(2):
         for number in range(1, MANUALS):
             find(application, f"m{number}")
-    assert context.opened("m0") is not used
+    assert context.indexes.opened("m0") is not used
 
 
 @pytest.mark.slow
