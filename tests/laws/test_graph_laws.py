@@ -359,7 +359,7 @@ def test_a_deep_heading_is_an_anchor_by_what_is_shown_of_it() -> None:
 
 letters = st.one_of(
     st.sampled_from(
-        "abé e\u0301か\u3099ｶﾞ\uac01\u1100\u1161\u11a8ㅏﾡￂक\u093f\u094d\u0bc6\u0bbeßﬁİ \n"
+        "abé e\u0301´゛￣か\u3099ｶﾞ\uac01\u1100\u1161\u11a8ㅏﾡￂक\u093f\u094d\u0bc6\u0bbeßﬁİ \n"
     ),
     st.characters(categories=["L", "M", "N"]),
 )
@@ -377,6 +377,35 @@ def test_any_part_of_the_folded_text_is_found_where_it_stands(
     unit = folded(form[low:high])
     if unit and unit in form:
         assert any(unit in folded(text[begin:end]) for begin, end in spans(text, [unit]))
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("It don´t matter.", "don´t", "don´t"),
+        ("顔文字の(￣ー￣)です", "(￣ー￣)", "(￣ー￣)"),
+        ("え゛っと言う", "え゛っ", "え゛っ"),
+        ("x" * 960 + " name" + " " * 80 + "value", '"name value"', "name"),
+        ("x" * 990 + " long\n" + " " * 40 + "name", '"long name"', "long"),
+    ],
+)
+def test_a_match_is_marked_however_its_blanks_are_written(
+    tmp_path: Path, text: str, query: str, marked: str
+) -> None:
+    application = graph(documents(tmp_path, {"a.md": f"# Title\n\n{text}\n"}))
+    try:
+        (found,) = call_named(application, "ubp_fulltext_search", query=query)["results"]
+    finally:
+        application.close()
+    assert f"<mark>{marked}" in found["snippet"]
+
+
+def test_a_gap_of_millions_of_blanks_is_passed_at_once() -> None:
+    text = "a" + " " * 4_000_000 + "b c"
+    before = time.process_time()
+    assert spans(text, ["a b"]) == [(0, 4_000_002)]
+    assert not spans(text, ["x b"])
+    assert time.process_time() - before < 5  # looking at all of it at every step took minutes
 
 
 @pytest.mark.parametrize("target", ["t{}/index", "index"])
