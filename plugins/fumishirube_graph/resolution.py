@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from fumishirube import Link, LinkKind
@@ -49,12 +49,14 @@ class LinkTargets:
     def __init__(self, docs: Mapping[str, Doc]) -> None:
         self._docs = docs
         self._paths = _Names()
-        self._names = _Names()
+        self._endings = _Names()
         self._titles = _Names()
         self._aliases = _Names()
+        self._anywhere: dict[str, tuple[str, ...]] = {}
         for path, doc in docs.items():
             self._paths.add(path, path)
-            self._names.add(posixpath.basename(path), path)
+            for ending in _endings(path):
+                self._endings.add(ending, path)
             self._titles.add(nfc(doc.title), path)
             for alias in doc.record.aliases:
                 self._aliases.add(alias, path)
@@ -107,23 +109,16 @@ class LinkTargets:
                 return paths[:1], False
         if not link.wiki or relative or target.startswith("/"):
             return (), False
-        steps: Sequence[Callable[[str], tuple[str, ...]]] = (
-            self._trailing,
-            self._titles.spelled,
-            self._aliases.spelled,
-        )
-        for step in steps:
-            if paths := step(target):
-                return tuple(sorted(paths, key=lambda p: (p.count("/"), p))), False
-        return (), False
+        if target not in self._anywhere:  # many pages may name one target, and many may bear it
+            self._anywhere[target] = self._named(target)
+        return self._anywhere[target], False
 
-    def _trailing(self, target: str) -> tuple[str, ...]:
-        """Return the pages whose last path segments equal the target's."""
-
-        def ends(path: str, ending: str) -> bool:
-            return f"/{path}".endswith(f"/{ending}")
-
-        return self._names.spelled(target, ends)
+    def _named(self, target: str) -> tuple[str, ...]:
+        """Return the pages that a wikilink in any folder may mean, best first."""
+        for names in (self._endings, self._titles, self._aliases):
+            if paths := names.spelled(target):
+                return tuple(sorted(paths, key=lambda path: (path.count("/"), path)))
+        return ()
 
 
 class _Names:
@@ -140,19 +135,23 @@ class _Names:
         self._folded[folded].append(path)
         self._bare.update(folded.removesuffix(extension) for extension in EXTENSIONS)
 
-    def spelled(self, name: str, fits: Callable[[str, str], bool] | None = None) -> tuple[str, ...]:
+    def spelled(self, name: str) -> tuple[str, ...]:
         """Return the paths of a name: exact case first, exact path before extensions."""
-        bare = name.casefold()
-        if (posixpath.basename(bare) if fits else bare) not in self._bare:
+        if name.casefold() not in self._bare:
             return ()  # the usual case: no document has this name
         for names, case in ((self._exact, str), (self._folded, str.casefold)):
             for extension in EXTENSIONS:
-                spelling = case(name + extension)
-                paths = names.get(posixpath.basename(spelling) if fits else spelling, ())
-                fitting = [path for path in paths if not fits or fits(case(path), spelling)]
-                if fitting:
-                    return tuple(dict.fromkeys(fitting))
+                if paths := names.get(case(name + extension)):
+                    return tuple(dict.fromkeys(paths))
         return ()
+
+
+def _endings(path: str) -> Iterator[str]:
+    """Yield the name of a file, and the path from each folder above it on."""
+    place = len(path)
+    while (place := path.rfind("/", 0, place)) >= 0:
+        yield path[place + 1 :]
+    yield path
 
 
 def _joined(folder: str, target: str) -> str | None:

@@ -20,14 +20,18 @@ _CLOSE = 100
 
 _UNIT = re.compile(r'"([^"]*)"(?=\s|\Z)|(\S+)')
 _MARK = re.compile(r"<(/?)mark>", re.IGNORECASE)
+_BLANK, _BLANKS, _NO_BLANK = re.compile(r"\s+"), re.compile(r"\s{2,}"), re.compile(r"\S")
 
 
 def folded(text: str) -> str:
     """Return the form for comparison: NFKC, case folded, white space as one space."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        return " ".join(text.split())
-    return " ".join(text.lower().split())
+    return " ".join(_case_folded(text).split())
+
+
+def _case_folded(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def encoded(text: str) -> bytes:
@@ -73,8 +77,7 @@ def spans(text: str, query_units: Sequence[str]) -> list[tuple[int, int]]:
     start = _near_first(text, query_units)
     if start is None:
         return []
-    end = start + _WINDOW + 4 * max(map(len, query_units))
-    form, starts, ends = _mapped(text[start:end])
+    form, starts, ends = _mapped(text[start : _reached(text, start + _WINDOW, query_units)])
     matches: list[tuple[int, int]] = []
     for unit in query_units:
         place = form.find(unit)
@@ -95,13 +98,30 @@ def _near_first(text: str, query_units: Sequence[str]) -> int | None:
     """Return an offset a little before the first match: folding is faster than mapping."""
     if not query_units:
         return None
-    # A unit may be longer as written than in its folded form.
-    reach = 4 * max(map(len, query_units))
-    for start in range(0, max(1, len(text)), _STEP):
-        form = folded(text[start : start + _STEP + reach])
+    start = 0
+    while start < len(text):
+        form = folded(text[start : _reached(text, start + _STEP, query_units)])
         if any(unit in form for unit in query_units):
             return start
+        start = _end_of_blanks(text, start + _STEP)  # no unit begins with one
     return None
+
+
+def _reached(text: str, place: int, query_units: Sequence[str]) -> int:
+    """Return an offset that no match which begins before a place goes beyond.
+
+    A unit may be longer as written than in its folded form, and each of its blanks of any length.
+    """
+    end = place + 4 * max(map(len, query_units))
+    while blanks := _BLANKS.search(text, place, end):
+        place = _end_of_blanks(text, blanks.start())
+        end += place - blanks.start() - 1
+    return end
+
+
+def _end_of_blanks(text: str, place: int) -> int:
+    behind = _NO_BLANK.search(text, place)
+    return behind.start() if behind else len(text)
 
 
 def pieces(query_units: Sequence[str]) -> tuple[str, ...]:
@@ -169,8 +189,10 @@ def _mapped(text: str) -> tuple[str, list[int], list[int]]:
     starts: list[int] = []
     ends: list[int] = []
     for start, end in _clusters(text):
-        form = " " if text[start].isspace() else folded(text[start:end])
-        if form == " " and (not forms or forms[-1] == " "):
+        form = _BLANK.sub(" ", _case_folded(text[start:end]))  # that of ´ begins with a blank
+        if not forms or forms[-1].endswith(" "):
+            form = form.removeprefix(" ")
+        if not form:
             continue
         forms.append(form)
         starts += [start] * len(form)
@@ -181,10 +203,13 @@ def _mapped(text: str) -> tuple[str, list[int], list[int]]:
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """Yield the pieces of a text that can be normalised independently."""
     start = 0
-    for at in range(1, len(text) + 1):
-        if at == len(text) or text[start].isspace() or not _joins(text[at]):
-            yield start, at
-            start = at
+    while start < len(text):
+        blank = text[start].isspace()
+        end = _end_of_blanks(text, start) if blank else start + 1
+        while not blank and end < len(text) and _joins(text[end]):
+            end += 1
+        yield start, end
+        start = end
 
 
 def _joins(character: str) -> bool:

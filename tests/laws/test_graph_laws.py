@@ -7,20 +7,24 @@ import random
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from documents import call_named, documents, graph
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from torture import examples
+from torture import examples, times
 
+from fumishirube import Link
 from fumishirube.host.application import Application
 from fumishirube_graph.records import Doc, DocSection, Record
+from fumishirube_graph.resolution import LinkTargets
 from fumishirube_graph.texts import folded, spans, units
 
 NAMES = ("a.md", "b.md", "c/a.md", "c/d.md", "c/e/b.md", "日本.md")
@@ -355,7 +359,7 @@ def test_a_deep_heading_is_an_anchor_by_what_is_shown_of_it() -> None:
 
 letters = st.one_of(
     st.sampled_from(
-        "abé e\u0301か\u3099ｶﾞ\uac01\u1100\u1161\u11a8ㅏﾡￂक\u093f\u094d\u0bc6\u0bbeßﬁİ \n"
+        "abé e\u0301´゛￣か\u3099ｶﾞ\uac01\u1100\u1161\u11a8ㅏﾡￂक\u093f\u094d\u0bc6\u0bbeßﬁİ \n"
     ),
     st.characters(categories=["L", "M", "N"]),
 )
@@ -373,3 +377,53 @@ def test_any_part_of_the_folded_text_is_found_where_it_stands(
     unit = folded(form[low:high])
     if unit and unit in form:
         assert any(unit in folded(text[begin:end]) for begin, end in spans(text, [unit]))
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("It don´t matter.", "don´t", "don´t"),
+        ("顔文字の(￣ー￣)です", "(￣ー￣)", "(￣ー￣)"),
+        ("え゛っと言う", "え゛っ", "え゛っ"),
+        ("x" * 960 + " name" + " " * 80 + "value", '"name value"', "name"),
+        ("x" * 990 + " long\n" + " " * 40 + "name", '"long name"', "long"),
+    ],
+)
+def test_a_match_is_marked_however_its_blanks_are_written(
+    tmp_path: Path, text: str, query: str, marked: str
+) -> None:
+    application = graph(documents(tmp_path, {"a.md": f"# Title\n\n{text}\n"}))
+    try:
+        (found,) = call_named(application, "ubp_fulltext_search", query=query)["results"]
+    finally:
+        application.close()
+    assert f"<mark>{marked}" in found["snippet"]
+
+
+def test_a_gap_of_millions_of_blanks_is_passed_at_once() -> None:
+    text = "a" + " " * 4_000_000 + "b c"
+    before = time.process_time()
+    assert spans(text, ["a b"]) == [(0, 4_000_002)]
+    assert not spans(text, ["x b"])
+    assert time.process_time() - before < 5  # looking at all of it at every step took minutes
+
+
+@pytest.mark.parametrize("target", ["t{}/index", "index"])
+def test_links_to_pages_of_one_name_are_resolved_in_linear_time(target: str) -> None:
+    number = times(2_000, 10_000)
+    docs = {
+        path: Doc(path, _linking(target.format(at)))
+        for at in range(number)
+        for path in (f"a/b/t{at}/index.md", f"a/c/{at}.md")
+    }
+    before = time.process_time()
+    resolved = LinkTargets(docs)
+    edges = [resolved.resolved(path).edges for path in docs]
+    assert all(map(len, edges))
+    # A square took four seconds for the smaller number.
+    assert time.process_time() - before < number / 1_000
+
+
+def _linking(target: str) -> Record:
+    link = Link(target, "", 1, wiki=True)
+    return Record("", "other", (), (), "", (), (link,), (), "", 0)
