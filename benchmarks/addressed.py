@@ -13,11 +13,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from fumishirube_addressed.addressed import AddressedScorer
 from fumishirube_manual.addressed_passages import addressed
 
 LANGUAGES = ("en", "ja")
 SPLITS = ("dev", "test")
 HERE = Path(__file__).parent
+DETECTOR = AddressedScorer()
 
 
 class Passage(NamedTuple):
@@ -56,7 +58,7 @@ def passages(language: str) -> Iterator[Passage]:
 
 def measured(chosen: Sequence[Passage]) -> Rates:
     """Run the detector on each passage."""
-    tagged = [one for one in chosen if addressed(one.text)]
+    tagged = [one for one in chosen if addressed(DETECTOR, one.text)]
     right = sum(one.addressed for one in tagged)
     positive = sum(one.addressed for one in chosen)
     return Rates(len(chosen), positive, right, len(tagged) - right)
@@ -78,7 +80,7 @@ def main() -> None:
                 f"{rates.precision:9.2f}  {rates.recall:6.2f}"
             )
             for one in chosen if asked.wrong else ():
-                if bool(addressed(one.text)) != one.addressed:
+                if bool(addressed(DETECTOR, one.text)) != one.addressed:
                     print(f"  {'missed' if one.addressed else 'wrongly tagged'}: {one.text!r}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 EVERY_MANUAL: Final = "*"
 """The id under which all manuals are searched as one."""
@@ -26,6 +26,9 @@ PINNED_TOP: Final = "pinned_top"
 SECOND: Final = "second"
 """A further label of such a hit if the same side or wording has a better one."""
 
+AddressReason = Literal["override", "address", "persona", "role", "tool", "conceal", "hidden"]
+"""Labels of passages that address the agent: why they do, in the order of the answers."""
+
 __all__ = [
     "ALTERNATIVE",
     "EVERY_MANUAL",
@@ -35,4 +38,5 @@ __all__ = [
     "REQUIRED",
     "SECOND",
     "SIDE",
+    "AddressReason",
 ]

@@ -1,28 +1,29 @@
-"""Detects passages that address the agent; they are tagged in answers, and never changed."""
+"""Tags passages that address the agent, as a scorer detects them; no text is ever changed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from math import prod
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field, JsonValue
 
-from fumishirube import Answer, SurfaceContext, Trace
-from fumishirube.text import Lines, fold
-from fumishirube.tools import TextPage
-from fumishirube_manual.addressed_cues import (
-    CUES,
-    HIDING,
-    JAPANESE,
-    LATIN,
-    REASONS,
-    REPORTING,
-    Cue,
-    Reason,
+from fumishirube import (
+    Answer,
+    Budget,
+    ConfigError,
+    Passage,
+    Query,
+    Ranking,
+    Scorer,
+    SequenceCorpus,
+    SurfaceContext,
+    Trace,
 )
+from fumishirube.agreed_names import AddressReason
+from fumishirube.text import Lines
+from fumishirube.tools import TextPage
 from fumishirube_manual.evidence.annotations import LOOKED_AT, key_of
 from fumishirube_manual.scopes import document_of
 from fumishirube_manual.surface import ManualSurface
@@ -36,15 +37,9 @@ _LONGEST = 1000
 """The most characters of a passage, which limits the work."""
 _REACH = 2000
 """The most characters before and after a page in which its first and last passage may lie."""
-_REPORTING_FACTOR = 0.4
-_LEFT = 6
 _LINE = re.compile(rf"[^\n]{{0,{_LONGEST}}}(?:\n|\Z)|[^\n]{{1,{_LONGEST}}}")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^「」]*」|『[^『』]*』|`[^`]*`")
-_SENTENCE = re.compile(r"(?:[^.!?。]|[.!?](?!\s|$|[^\x00-\x7f]))+(?:[.!?。]+|$)")
-_LATIN = re.compile("[a-z]{2}")
+_REASONS: Sequence[AddressReason] = get_args(AddressReason)
 
 ANNOTATION = "addressed"
 
@@ -57,7 +52,7 @@ class Addressed(Answer):
     start_line: int
     end_line: int
     score: float
-    reasons: tuple[Reason, ...]
+    reasons: tuple[AddressReason, ...]
 
 
 Tags = Annotated[
@@ -66,38 +61,52 @@ Tags = Annotated[
 ]
 
 
-def addressed(text: str, start: int = 0, end: int | None = None) -> list[Addressed]:
+def detector_of(context: SurfaceContext, settings: ManualSurface) -> Scorer:
+    """Return the scorer that detects passages; it is opened on first use.
+
+    Raises:
+        ConfigError: when no scorer has the name in the settings.
+    """
+    name = settings.detector
+    try:
+        return context.keep(f"detector {name}", lambda: context.scorer(name, {}))
+    except ConfigError as error:
+        raise ConfigError(error.problem, at="detector") from error
+
+
+def addressed(
+    detector: Scorer, text: str, start: int = 0, end: int | None = None, query: Query | None = None
+) -> list[Addressed]:
     """Return the passages that touch ``text[start:end]``, in order, at most ``MOST``.
 
-    Takes time linear in the length of that part. An empty result does not guarantee that no text
-    addresses the agent.
+    The detector gets them as they are written, numbered from 1, and the budget of ``query``. An
+    empty result does not guarantee that no text addresses the agent.
     """
     end = len(text) if end is None else min(end, len(text))
-    passages: list[Addressed] = []
+    blocks = [
+        block
+        for block in _blocks(text, *_around(text, start, end))
+        if block.stop > start and block.start < end
+    ]
+    corpus = SequenceCorpus(
+        Passage("", number, number, "", (), 1, "", {"body": text[block.start : block.stop]})
+        for number, block in enumerate(blocks, 1)
+    )
+    scored = detector.score(query or Query(""), corpus, {})
+    hits = scored.hits if isinstance(scored, Ranking) else scored
+    tagged = {hit.passage.start_line: hit for hit in hits if hit.score >= LEAST}
     lines = Lines(text)
-    for block in _blocks(text, *_around(text, start, end)):
-        if block.stop > start and block.start < end:
-            score, reasons = judged(text[block.start : block.stop])
-            if score >= LEAST:
-                first, last = lines.at(block.start), lines.at(max(block.start, block.stop - 1))
-                passages.append(
-                    Addressed(start_line=first, end_line=last, score=score, reasons=reasons)
-                )
+    passages = [
+        Addressed(
+            start_line=lines.at(block.start),
+            end_line=lines.at(max(block.start, block.stop - 1)),
+            score=min(hit.score, 1.0),
+            reasons=_ordered(hit.labels),
+        )
+        for number, block in enumerate(blocks, 1)
+        if (hit := tagged.get(number))
+    ]
     return at_most(MOST, _joined(passages))
-
-
-def judged(passage: str) -> tuple[float, tuple[Reason, ...]]:
-    """Return the score of a short passage, from 0 to 1, and the reasons."""
-    weights = {cue: cue.weight for cue in HIDING if cue.pattern.search(passage)}
-    plain = _INVISIBLE.sub("", passage).translate(_TAGS)
-    for sentence in _sentences(plain):
-        doubt = _REPORTING_FACTOR if REPORTING.search(sentence) else 1.0
-        for cue in _fitting(sentence):
-            if weights.get(cue, 0.0) < cue.weight * doubt and cue.pattern.search(sentence):
-                weights[cue] = cue.weight * doubt
-    # Weights are combined as independent evidence: one minus the product of their complements.
-    score = round(1.0 - prod(1.0 - weight for weight in weights.values()), 2)
-    return score, _ordered(cue.reason for cue in weights)
 
 
 def at_most(most: int, passages: Sequence[Addressed]) -> list[Addressed]:
@@ -107,23 +116,10 @@ def at_most(most: int, passages: Sequence[Addressed]) -> list[Addressed]:
     return [*passages[: most - 1], _merged(passages[most - 1 :])]
 
 
-def _fitting(sentence: str) -> Sequence[Cue]:
-    if sentence.isascii():
-        return LATIN
-    return CUES if _LATIN.search(sentence) else JAPANESE
-
-
-def _ordered(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-    return tuple(sorted({*reasons}, key=REASONS.index))
-
-
-def _sentences(plain: str) -> Iterator[str]:
-    """Yield the folded sentences, without quoted parts."""
-    folded = fold(plain)
-    unquoted = _QUOTED.sub(" … ", folded)
-    if len(re.sub(r"\W", "", unquoted)) < _LEFT:
-        unquoted = folded  # a text that is only a quotation is judged itself
-    yield from filter(None, (match.group().strip() for match in _SENTENCE.finditer(unquoted)))
+def _ordered(labels: Iterable[str]) -> tuple[AddressReason, ...]:
+    """Return the agreed ones among the labels of hits, each once."""
+    present = {*labels}
+    return tuple(reason for reason in _REASONS if reason in present)
 
 
 def _around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -171,8 +167,11 @@ def _merged(group: Sequence[Addressed]) -> Addressed:
     )
 
 
-def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
+def with_tags(
+    context: SurfaceContext, trace: Trace, settings: ManualSurface, budget: Budget
+) -> Trace:
     """Store in a trace which lines of its best hits address the agent."""
+    detector, query = detector_of(context, settings), Query("", budget=budget)
     lines: dict[str, list[int]] = {}
     for row in trace.search.rows[:LOOKED_AT]:
         lines.setdefault(row.path, []).append(row.start_line)
@@ -183,15 +182,20 @@ def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
             continue  # reading the file reports that
         for section in document.sections:
             if section.start_line in starts:
-                passages = at_most(_A_HIT, addressed(document.text, section.start, section.end))
-                dumped: list[JsonValue] = [each.model_dump(mode="json") for each in passages]
+                every = addressed(detector, document.text, section.start, section.end, query)
+                dumped: list[JsonValue] = [
+                    passage.model_dump(mode="json") for passage in at_most(_A_HIT, every)
+                ]
                 tagged |= {key_of(path, section.start_line): dumped} if dumped else {}
     return context.annotate(trace, ANNOTATION, tagged)
 
 
-def tags_of(text: str, read: TextPage, settings: ManualSurface) -> tuple[Addressed, ...] | None:
+def tags_of(
+    context: SurfaceContext, text: str, read: TextPage, settings: ManualSurface, budget: Budget
+) -> tuple[Addressed, ...] | None:
     """Return the tagged lines of a page, if any; ``None`` without the extra ``addressed``."""
     if "addressed" not in settings.extras:
         return None
-    end = read.next_offset
-    return tuple(addressed(text, end - len(read.text), end)) or None
+    detector, end = detector_of(context, settings), read.next_offset
+    query = Query("", budget=budget)
+    return tuple(addressed(detector, text, end - len(read.text), end, query)) or None

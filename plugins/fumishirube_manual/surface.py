@@ -89,6 +89,8 @@ class ManualSurface(Stage):
     ``vocabulary_words`` words from the headings of the best ``vocabulary_hits`` hits. To estimate
     how frequent a word is in the manual, each section counts as ``vocabulary_section_words`` words,
     and a section with the word as one occurrence.
+
+    With the extra ``addressed``, the scorer ``detector`` says which passages address the agent.
     """
 
     root: ClassVar[str] = "manuals"
@@ -137,6 +139,7 @@ class ManualSurface(Stage):
     vocabulary_words: Annotated[int, Field(ge=1, le=8)] = 8
     vocabulary_hits: Annotated[int, Field(ge=1, le=200)] = 20
     vocabulary_section_words: Annotated[int, Field(ge=1)] = 100
+    detector: str = "addressed"
     extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS", others=("append",))] = (
         DEFAULT_EXTRAS
     )

@@ -9,12 +9,15 @@ import pytest
 from cluster_artifacts import KNN, MissingArtifacts, class_path
 from cluster_nodes import Cluster, namespaces_missing, started
 
+HERE = Path(__file__).parent
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what starts nodes, which a plain ``pytest`` leaves out."""
+    paths = {path for path in {item.path for item in items} if path.is_relative_to(HERE)}
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
+        if item.path in paths:
             item.add_marker("cluster")
 
 

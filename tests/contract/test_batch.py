@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from manuals import opened, write
 from stdio import Fumishirube, Wire
+from torture import examples
 
 from fumishirube import Budget, Call, Cancelled
 from fumishirube.tools import call_tool
@@ -71,7 +72,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(chosen=st.lists(st.sampled_from(CALLS), min_size=1, max_size=5))
 def test_each_call_is_answered_as_if_it_were_made_alone(

@@ -180,7 +180,7 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         (
             "pipelines: {manual: {scorers: [{use: lexical}, {use: zzz}]}}",
             "pipelines.manual.scorers[1]: no scorer is called 'zzz'",
-            "there are: exceptions, fulltext, graph",
+            "there are: addressed, exceptions, fulltext, graph",
         ),
         (
             "pipelines: {manual: {index: {use: tantivi}}}",

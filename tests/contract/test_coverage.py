@@ -428,14 +428,15 @@ def test_coverage_lists_what_is_unread_in_another_process(
     assert plain["unranked"] + len(plain["unread"]) + plain["returned"] == plain["matched"] == 120
 
 
-def test_coverage_leads_to_every_match_in_the_end(workspace: Path) -> None:
+def test_coverage_leads_to_every_match_in_the_end(
+    workspace: Path, application: Application
+) -> None:
     words = ("届出の期限は？", "--manual", "wide", "--json")
     trace_id = fumishirube("find", *words, cwd=workspace).json["traces"]["wide"]
     seen: set[str] = set()
     while True:
         account = fumishirube("coverage", trace_id, "--json", cwd=workspace).json
-        hits = json.dumps({"trace_id": trace_id, "limit": 1000})
-        page = fumishirube("call", "--json", "manual_hits", hits, cwd=workspace).json
+        page = ask(application, "manual_hits", trace_id=trace_id, limit=1000)
         paths = {one["ref"]["path"] for one in page["items"]}
         assert not paths & seen
         seen |= paths

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from manuals import fumishirube, opened, write
+from manuals import ask, fumishirube, opened, write
 
 from fumishirube import ConfigError
 
@@ -116,5 +117,5 @@ def test_what_can_work_starts(tmp_path: Path, pipeline: str, stages: str) -> Non
     name = "docs" if pipeline == "graph" else pipeline
     yaml = f"{SURFACES}pipelines:\n  {name}:\n    {stages}\n"
     (tmp_path / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
-    done = fumishirube("ls", cwd=tmp_path)
-    assert done.code == 0, done.err
+    with closing(opened(tmp_path)) as application:
+        assert ask(application, "manual_ls")["items"]

@@ -42,6 +42,25 @@ def workspace(tmp_path: Path) -> Path:
     return write(tmp_path, MANUAL)
 
 
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace after one search, whose trace is in ``f.json``."""
+    folder = write(tmp_path_factory.mktemp("searched"), MANUAL)
+    exported(folder)
+    return folder
+
+
+@pytest.fixture
+def exporting(searched: Path, tmp_path: Path) -> Path:
+    """A copy of that workspace."""
+    return shutil.copytree(searched, tmp_path, dirs_exist_ok=True)
+
+
+def document_of(exporting: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((exporting / "f.json").read_text(encoding="utf-8"))
+    return document
+
+
 def found(workspace: Path, query: str = QUERY, **environ: str) -> str:
     """Search, and return the trace's id."""
     done = fumishirube("find", query, "--json", cwd=workspace, environ=environ)
@@ -55,8 +74,7 @@ def exported(workspace: Path, **environ: str) -> dict[str, Any]:
         "trace", "export", found(workspace, **environ), "-o", "f.json", cwd=workspace
     )
     assert done.code == 0, done.err
-    document: dict[str, Any] = json.loads((workspace / "f.json").read_text(encoding="utf-8"))
-    return document
+    return document_of(workspace)
 
 
 def replay(workspace: Path, *words: str, **environ: str) -> Any:
@@ -78,8 +96,8 @@ def configure(workspace: Path, manual: str) -> None:
 # --- the file -------------------------------------------------------------------------------
 
 
-def test_a_file_holds_all_that_decided_the_answer(workspace: Path) -> None:
-    document = exported(workspace)
+def test_a_file_holds_all_that_decided_the_answer(exporting: Path) -> None:
+    document = document_of(exporting)
     assert document["query"]["text"] == QUERY
     assert document["manual_id"] == "m1"
     assert len(document["corpus"]["fingerprint"]) == len(document["corpus"]["content"]) == 16
@@ -252,53 +270,50 @@ def test_the_command_line_names_a_file_that_is_damaged_or_missing(workspace: Pat
 # --- running it again -----------------------------------------------------------------------
 
 
-def test_it_replays_to_the_same_ranking(workspace: Path) -> None:
-    exported(workspace)
-    told = replay(workspace)
+def test_it_replays_to_the_same_ranking(exporting: Path) -> None:
+    told = replay(exporting)
     assert told["same_ranking"]
     assert told["same_scores"]
     assert told["changes"] == []
-    done = fumishirube("trace", "replay", "f.json", cwd=workspace)
+    done = fumishirube("trace", "replay", "f.json", cwd=exporting)
     assert done.code == 0
     assert "the same ranking" in done.out
     assert "neither corpus, configuration nor plugins have changed" in done.out
 
 
-def test_a_replay_leaves_no_marks(workspace: Path) -> None:
-    exported(workspace)
-    before = sorted((workspace / ".fumishirube" / "traces").iterdir())
-    statistics = workspace / "vault" / ".system" / "adaptive_stats.jsonl"
+def test_a_replay_leaves_no_marks(exporting: Path) -> None:
+    before = sorted((exporting / ".fumishirube" / "traces").iterdir())
+    statistics = exporting / "vault" / ".system" / "adaptive_stats.jsonl"
     noted = statistics.read_text() if statistics.exists() else ""
-    replay(workspace)
-    assert sorted((workspace / ".fumishirube" / "traces").iterdir()) == before
+    replay(exporting)
+    assert sorted((exporting / ".fumishirube" / "traces").iterdir()) == before
     assert (statistics.read_text() if statistics.exists() else "") == noted
 
 
-def test_it_replays_elsewhere_whatever_the_time_stamps(workspace: Path, tmp_path: Path) -> None:
-    document = exported(workspace)
+def test_it_replays_elsewhere_whatever_the_time_stamps(exporting: Path, tmp_path: Path) -> None:
+    document = document_of(exporting)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    shutil.copytree(workspace / "manuals", elsewhere / "manuals", copy_function=shutil.copy)
-    shutil.copy(workspace / "f.json", elsewhere)
+    shutil.copytree(exporting / "manuals", elsewhere / "manuals", copy_function=shutil.copy)
+    shutil.copy(exporting / "f.json", elsewhere)
     told = replay(elsewhere)
     assert told["same_scores"]
     assert told["changes"] == []
     assert told["after"]["corpus"] != document["corpus"]["fingerprint"]
 
 
-def test_a_changed_corpus_is_named(workspace: Path) -> None:
-    exported(workspace)
-    leave = workspace / "manuals" / "m1" / "leave.md"
+def test_a_changed_corpus_is_named(exporting: Path) -> None:
+    leave = exporting / "manuals" / "m1" / "leave.md"
     leave.write_text(leave.read_text().replace("Apply a month before", "Tell us when"))
-    travel = workspace / "manuals" / "m1" / "travel.md"
+    travel = exporting / "manuals" / "m1" / "travel.md"
     travel.write_text("# Parental leave\nWhen does parental leave begin? Parental leave begins.\n")
-    told = replay(workspace)
+    told = replay(exporting)
     assert causes(told) == {"corpus"}
     assert not told["same_ranking"]
     assert "other text: " in told["changes"][0]["explanation"]
     assert "leave.md#L3" in told["changes"][0]["explanation"]
     assert any(hit["rank"]["before"] is None for hit in told["hits"])
-    done = fumishirube("trace", "replay", "f.json", cwd=workspace)
+    done = fumishirube("trace", "replay", "f.json", cwd=exporting)
     assert (done.code, "the ranking differs" in done.out) == (1, True)
 
 
@@ -315,8 +330,8 @@ def test_a_section_inserted_above_others_as_long_moves_none(workspace: Path) -> 
     assert not any(hit["text_changed"] for hit in told["hits"])
 
 
-def test_a_corpus_that_changed_before_the_export_is_told(workspace: Path) -> None:
-    trace_id = found(workspace)
+def test_a_corpus_that_changed_before_the_export_is_told(exporting: Path) -> None:
+    workspace, trace_id = exporting, document_of(exporting)["id"]
     (workspace / "manuals" / "m1" / "new.md").write_text("# New\nparental leave\n")
     done = fumishirube("trace", "export", trace_id, "-o", "f.json", cwd=workspace)
     assert "the files have changed since" in done.err
@@ -325,15 +340,14 @@ def test_a_corpus_that_changed_before_the_export_is_told(workspace: Path) -> Non
 
 
 def test_the_file_s_configuration_counts_unless_the_current_one_is_asked_for(
-    workspace: Path,
+    exporting: Path,
 ) -> None:
-    exported(workspace)
-    configure(workspace, "{scorers: [{use: lexical, with: {coverage_weight: 0.9}}], refiners: []}")
-    (workspace / "glossary.yaml").write_text("begin: [allowance, travel]\n")
-    told = replay(workspace)
+    configure(exporting, "{scorers: [{use: lexical, with: {coverage_weight: 0.9}}], refiners: []}")
+    (exporting / "glossary.yaml").write_text("begin: [allowance, travel]\n")
+    told = replay(exporting)
     assert told["same_scores"]
     assert (told["changes"], told["query_fields"]) == ([], [])
-    told = replay(workspace, "--current")
+    told = replay(exporting, "--current")
     assert causes(told) == {"configuration"}
     glossary = "glossary: nothing then, begin = allowance = travel now"
     assert glossary in [one["explanation"] for one in told["changes"]]
@@ -384,17 +398,18 @@ def test_all_that_a_client_asked_is_asked_again(workspace: Path) -> None:
         assert told["before"]["required_terms"] == told["after"]["required_terms"] == ["leave"]
 
 
-def test_a_kept_trace_is_replayed_without_a_file(workspace: Path) -> None:
-    assert fumishirube("trace", "replay", found(workspace), cwd=workspace).code == 0
+def test_a_kept_trace_is_replayed_without_a_file(exporting: Path) -> None:
+    trace_id = document_of(exporting)["id"]
+    assert fumishirube("trace", "replay", trace_id, cwd=exporting).code == 0
 
 
-def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None:
-    document = exported(workspace)
+def test_what_cannot_be_asked_again_is_told_with_a_code(exporting: Path) -> None:
+    document = document_of(exporting)
 
     def replayed(**changes: Any) -> Any:
         changed = {**document, **changes}
-        (workspace / "f.json").write_text(json.dumps(changed), encoding="utf-8")
-        return fumishirube("trace", "replay", "f.json", "--json", cwd=workspace)
+        (exporting / "f.json").write_text(json.dumps(changed), encoding="utf-8")
+        return fumishirube("trace", "replay", "f.json", "--json", cwd=exporting)
 
     asked = replayed(rest={**document["rest"], "own": True})
     assert (asked.code, asked.json["code"]) == (1, "invalid_scope")
@@ -414,13 +429,13 @@ def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None
 # --- plugins --------------------------------------------------------------------------------
 
 
-def test_another_version_of_a_plugin_is_named(workspace: Path) -> None:
-    document = exported(workspace)
+def test_another_version_of_a_plugin_is_named(exporting: Path) -> None:
+    document = document_of(exporting)
     makers = {"stages": "fumishirube 0.0.1", "gone": "fumishirube-gone 1.0"}
     document["pipeline"]["makers"] = makers
     document["program"]["fumishirube"] = "0.0.1"
-    (workspace / "f.json").write_text(json.dumps(document), encoding="utf-8")
-    told = replay(workspace)
+    (exporting / "f.json").write_text(json.dumps(document), encoding="utf-8")
+    told = replay(exporting)
     assert causes(told) == {"plugins", "program"}
     sentences = [one["explanation"] for one in told["changes"]]
     assert any(
@@ -433,11 +448,10 @@ def test_another_version_of_a_plugin_is_named(workspace: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_searches_are_compared_by_file_and_by_id(workspace: Path) -> None:
-    exported(workspace)
-    configure(workspace, "{scorers: [{use: lexical, with: {coverage_weight: 0.9}}]}")
-    later = found(workspace)
-    done = fumishirube("trace", "diff", "f.json", later, "--json", cwd=workspace)
+def test_two_searches_are_compared_by_file_and_by_id(exporting: Path) -> None:
+    configure(exporting, "{scorers: [{use: lexical, with: {coverage_weight: 0.9}}]}")
+    later = found(exporting)
+    done = fumishirube("trace", "diff", "f.json", later, "--json", cwd=exporting)
     assert done.code == 0
     told = done.json
     assert told["same_corpus"]
@@ -454,7 +468,7 @@ def test_two_searches_are_compared_by_file_and_by_id(workspace: Path) -> None:
     lost = next(ms for way, ms in offset_maps.items() if way[-1] == "scorer phrase")
     assert lost["before"] is not None
     assert lost["after"] is None
-    text = fumishirube("trace", "diff", "f.json", later, cwd=workspace).out
+    text = fumishirube("trace", "diff", "f.json", later, cwd=exporting).out
     assert "scorers.lexical.coverage_weight  0.5 -> 0.9" in text
     assert "unchanged" in text
 
@@ -468,11 +482,10 @@ def test_one_question_in_two_manuals_is_told_as_that(workspace: Path) -> None:
     assert not [line for line in lines if line.startswith(("their queries differ", "they saw"))]
 
 
-def test_two_files_need_no_workspace(workspace: Path, tmp_path: Path) -> None:
-    exported(workspace)
+def test_two_files_need_no_workspace(exporting: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
-    shutil.copy(workspace / "f.json", empty)
+    shutil.copy(exporting / "f.json", empty)
     done = fumishirube("trace", "diff", "f.json", "f.json", cwd=empty)
     assert done.code == 0
     assert "the ranking is the same, scores included" in done.out
@@ -513,8 +526,9 @@ def test_the_command_after_an_export_is_one_that_works(workspace: Path) -> None:
     assert fumishirube(*words, "--json", cwd=workspace).json["file"] == "in/my file.json"
 
 
-def test_a_place_where_no_file_can_be_written_is_named(workspace: Path) -> None:
-    done = fumishirube("trace", "export", found(workspace), "-o", ".", cwd=workspace)
+def test_a_place_where_no_file_can_be_written_is_named(exporting: Path) -> None:
+    trace_id = document_of(exporting)["id"]
+    done = fumishirube("trace", "export", trace_id, "-o", ".", cwd=exporting)
     assert (done.code, done.out) == (2, "")
     assert "configuration error: .: it cannot be written there" in done.err
 

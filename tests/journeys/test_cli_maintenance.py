@@ -75,8 +75,8 @@ def test_a_plugin_that_fails_is_reported_and_stops_nothing(own: Path) -> None:
     assert own_report["plugin"] == "stranger"
     assert {report["distribution"] for report in built_ins} == {"fumishirube"}
     offers = {report["plugin"]: report["offers"] for report in built_ins}
-    slices = {"authoring", "chapters", "clients", "eval", "graph", "http", "inspect", "manual"}
-    assert offers.keys() == {*slices, "stages", "vault"}
+    slices = {"addressed", "authoring", "chapters", "clients", "eval", "graph", "http", "inspect"}
+    assert offers.keys() == {*slices, "manual", "stages", "vault"}
     assert {"kind": "fuser", "name": "required-terms"} in offers["stages"]
     doctor = fumishirube("doctor", cwd=own, PYTHONPATH=path)
     assert doctor.code == 1

@@ -226,7 +226,7 @@ CALLS = {
 }
 """A tool of each surface, with an answer that names what it found or wrote."""
 ANSWERS = {"manual": "Sick leave", "vault": "n.md", "chapters": '"m"', "graph": "a.md"}
-SLICES = (*CALLS, "http", "inspect", "eval", "clients", "authoring")
+SLICES = (*CALLS, "http", "inspect", "eval", "clients", "authoring", "addressed")
 
 
 def _distribution_without(folder: Path, name: str) -> Path:

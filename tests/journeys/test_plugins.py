@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its 
 pytest_plugins = ["plugin_venv"]
 
 BUILT_INS = {
-    *("authoring", "chapters", "clients", "eval", "graph", "http", "inspect", "manual", "stages"),
-    "vault",
+    *("addressed", "authoring", "chapters", "clients", "eval", "graph", "http", "inspect"),
+    *("manual", "stages", "vault"),
 }
 
 

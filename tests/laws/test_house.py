@@ -153,13 +153,23 @@ def tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
+@functools.cache
+def nodes(file: Path) -> Sequence[ast.AST]:
+    return tuple(ast.walk(tree(file)))
+
+
 def called(file: Path) -> str:
     return file.relative_to(PROJECT).as_posix()
 
 
-def imported(file: Path) -> Iterator[tuple[str, str | None]]:
-    """Yield every ``(module, name)`` that is imported, wherever in the file."""
-    for node in ast.walk(tree(file)):
+@functools.cache
+def imported(file: Path) -> Sequence[tuple[str, str | None]]:
+    """Return every ``(module, name)`` that is imported, wherever in the file."""
+    return tuple(_imported(nodes(file)))
+
+
+def _imported(within: Sequence[ast.AST]) -> Iterator[tuple[str, str | None]]:
+    for node in within:
         if isinstance(node, ast.Import):
             yield from ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -214,7 +224,7 @@ def test_nobody_prints_but_the_command_line() -> None:
         f"{called(file)}:{node.lineno}"
         for file in MODULES
         if not WRITERS.match(called(file))
-        for node in ast.walk(tree(file))
+        for node in nodes(file)
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "print"
     ]
     assert not prints
@@ -226,20 +236,20 @@ def test_nothing_at_the_top_of_a_module_changes() -> None:
         f"{called(file)}: {fault}"
         for file in MODULES
         if called(file) not in PROCESS_WIDE
-        for fault in _changing(tree(file))
+        for fault in _changing(file)
     ]
     assert not faults
 
 
-def _changing(module: ast.Module) -> Iterator[str]:
-    kept = dict(_containers(module))
+def _changing(file: Path) -> Iterator[str]:
+    kept = dict(_containers(tree(file)))
     yield from (
         f"line {line}: {name} is no constant"
         for name, line in kept.items()
         if not name.strip("_").isupper() and name != "__all__"
     )
-    yield from (f"line {line}: {name} is changed" for name, line in _written(module, kept))
-    yield from (f"line {n.lineno}: global" for n in ast.walk(module) if isinstance(n, ast.Global))
+    yield from (f"line {line}: {name} is changed" for name, line in _written(nodes(file), kept))
+    yield from (f"line {n.lineno}: global" for n in nodes(file) if isinstance(n, ast.Global))
 
 
 def _containers(module: ast.Module) -> Iterator[tuple[str, int]]:
@@ -249,8 +259,8 @@ def _containers(module: ast.Module) -> Iterator[tuple[str, int]]:
             yield from ((t.id, node.lineno) for t in targets if isinstance(t, ast.Name))
 
 
-def _written(module: ast.Module, kept: Collection[str]) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(module):
+def _written(within: Sequence[ast.AST], kept: Collection[str]) -> Iterator[tuple[str, int]]:
+    for node in within:
         changed: ast.expr | None = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             changed = node.func.value if node.func.attr in CHANGING else None
@@ -267,7 +277,7 @@ def test_a_class_has_a_name_of_its_own() -> None:
     """Whoever reads a class's name in a message or a trace knows which class it is."""
     places: dict[str, list[str]] = {}
     for file in (*MODULES, *OWN_PACKAGES):
-        for node in ast.walk(tree(file)):
+        for node in nodes(file):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(f"{called(file)}:{node.lineno}")
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
@@ -277,7 +287,7 @@ def test_nothing_has_a_name_that_says_nothing() -> None:
     faults = [
         f"{called(file)}:{line} {name}"
         for file in (*MODULES, *OWN_PACKAGES)
-        for name, line in _bound(tree(file))
+        for name, line in bound(file)
         if name.strip("_").lower() in BANNED
     ]
     assert not faults
@@ -287,12 +297,13 @@ def test_no_part_of_a_name_is_a_metaphor() -> None:
     faults = [
         f"{called(file)}:{line} {name}"
         for file in (*MODULES, *OWN_PACKAGES)
-        for name, line in _bound(tree(file))
+        for name, line in bound(file)
         if BANNED_WORDS.intersection(words_of(name))
     ]
     assert not faults
 
 
+@functools.cache
 def words_of(name: str) -> list[str]:
     """Return the words of a name in snake case, camel case or capitals, in lower case."""
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
@@ -330,13 +341,18 @@ def test_a_name_has_words() -> None:
     ],
 )
 def test_a_name_is_seen_wherever_it_is_bound(code: str) -> None:
-    names = {name.strip("_").lower() for name, _ in _bound(ast.parse(code))}
+    names = {name.strip("_").lower() for name, _ in _bound([*ast.walk(ast.parse(code))])}
     assert "kept" in names
 
 
-def _bound(module: ast.Module) -> Iterator[tuple[str, int]]:
-    """Yield every name that a module binds, and its line."""
-    for node in ast.walk(module):
+@functools.cache
+def bound(file: Path) -> Sequence[tuple[str, int]]:
+    """Return every name that a module binds, and its line."""
+    return tuple(_bound(nodes(file)))
+
+
+def _bound(within: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
+    for node in within:
         line: int = getattr(node, "lineno", 0)
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lexical_corpus import BLUE, CORPUS, LONG, ONE_OF_3, PLAIN, RED, TWO_OF_3, bm25, ranked, scores
+from torture import examples
 
 from fumishirube import MatchCount, Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
@@ -115,7 +116,7 @@ def test_length_costs_half_of_a_score_at_most() -> None:
     assert hit.score == pytest.approx((bm25(idf, 1, 1, 1) + idf * 0.85) / 2)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.integers(1, 40), min_size=3, max_size=7))
 def test_a_section_with_all_concepts_covers_all_of_the_query(counts: list[int]) -> None:
     words = [f"word{chr(ord('a') + place)}" for place in range(len(counts))]

@@ -122,6 +122,8 @@ def search(
     for extra, stores in _STORES.items():
         if extra in settings.extras:
             trace = stores(context, trace, result.corpus, settings)
+    if "addressed" in settings.extras:
+        trace = with_tags(context, trace, settings, query.budget)
     if params.include_claim_graph and settings.claim_graph:
         return with_claim_graph(context, trace, query.budget)
     return trace
@@ -133,7 +135,6 @@ _STORES: Mapping[Extra, Callable[[SurfaceContext, Trace, Corpus, ManualSurface],
     "answerable": lambda context, trace, corpus, _: with_absent_words(context, trace, corpus),
     "vocabulary": with_vocabulary,
     "refers_to": lambda context, trace, *_: with_pointers(context, trace),
-    "addressed": lambda context, trace, *_: with_tags(context, trace),
 }
 """What each extra stores in the trace of a search, in this order: names need the weights."""
 

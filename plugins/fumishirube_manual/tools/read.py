@@ -204,7 +204,7 @@ def _read_section(
         applied_range=read.lines,
         next_cursor=read.next_cursor,
         eof=read.eof,
-        addressed=tags_of(document.text, read, settings),
+        addressed=tags_of(context, document.text, read, settings, call.budget),
     )
 
 

@@ -68,7 +68,7 @@ def scan_tool(
             truncated=not read.eof,
             truncated_reason="none" if read.eof else "max_chars",
             applied=ManualScanApplied(max_chars=most),
-            addressed=tags_of(text, read, settings),
+            addressed=tags_of(context, text, read, settings, call.budget),
         )
 
     return Tool(

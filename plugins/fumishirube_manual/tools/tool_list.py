@@ -10,6 +10,7 @@ from pydantic import create_model
 
 from fumishirube import Answer, Call, Params, SurfaceContext, Tool
 from fumishirube.tools import listed
+from fumishirube_manual.addressed_passages import detector_of
 from fumishirube_manual.full_answer import full_tool
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.batch import batch_tool
@@ -25,6 +26,8 @@ from fumishirube_manual.tools.toc import TocAnswer, TocHeading, TocItem, toc_too
 
 def tools(context: SurfaceContext, settings: ManualSurface) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which clients list them."""
+    if "addressed" in settings.extras:
+        detector_of(context, settings)  # so that an unknown one stops the start
     every_place = (grep_tool(context, settings),) if "grep" in settings.extras else ()
     offered = listed(
         (

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
-Reason = Literal["override", "address", "persona", "role", "tool", "conceal", "hidden"]
-
-REASONS: tuple[Reason, ...] = get_args(Reason)
+from fumishirube.agreed_names import AddressReason
 
 
 class Cue(NamedTuple):
     """A pattern over a folded sentence, and its weight on its own, from 0 to 1."""
 
-    reason: Reason
+    reason: AddressReason
     weight: float
     pattern: re.Pattern[str]
 
@@ -74,7 +72,7 @@ _GIVE_JA = (
 _USER_JA = r"(?:ユーザー?|利用者|読者|会話の相手)"
 _TEXT_JA = r"(?:これ|この(?:文書|文章|文|ページ|節|章|ファイル|報告書|資料|段落))"
 
-_WRITTEN: Mapping[Reason, Sequence[tuple[float, str]]] = {
+_WRITTEN: Mapping[AddressReason, Sequence[tuple[float, str]]] = {
     "override": (
         (0.6, rf"\b{_DROP} (?:\w+ ){{0,4}}?{_BEFORE} (?:\w+ ){{0,3}}?{_ORDERS}\b"),
         (0.6, rf"\b{_DROP} (?:any |all |the |these )*{_ORDERS} (?:that )?you\b"),
