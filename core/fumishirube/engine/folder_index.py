@@ -219,7 +219,7 @@ class FolderIndex:
         pages = self._index.pages()
         summary, _ = self._committed
         if summary.pages is not pages:
-            summary = CommitSummary.of(pages)
+            summary = CommitSummary.of(pages, summary)
             self.manual.forget_documents()
         self._committed = (summary, self._index.corpus(self.manual.id))
 
@@ -228,8 +228,11 @@ class FolderIndex:
         if degraded and (gone := summary.pages.keys() - claimed.keys()):
             # A deleted or excluded file is not found even while the index cannot be updated.
             present = {path: page for path, page in summary.pages.items() if path in claimed}
-            summary, corpus = CommitSummary.of(present), CorpusWithout(corpus, tuple(sorted(gone)))
-        pages, skipped, headings, fingerprint = summary
+            summary, corpus = (
+                CommitSummary.of(present, summary),
+                CorpusWithout(corpus, tuple(sorted(gone))),
+            )
+        pages, skipped, headings, fingerprint, _ = summary
         self.claimed, files = claimed, len(pages)
         if degraded:
             waiting = [LeftOut(path, None, "time_budget") for path in claimed if path not in pages]
