@@ -15,6 +15,7 @@ from torture import examples
 
 from fumishirube import Document, IndexedFile, Root, Source
 from fumishirube.engine.manual_folder import ManualFolder
+from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.engine.recoverable_index import CommitSummary
 from fumishirube_stages.loaders import Markdown
 from fumishirube_stages.loaders.json import Json
@@ -87,6 +88,17 @@ def test_a_loader_that_goes_by_name_lists_files_again_only_when_names_change(
     (tmp_path / "b.md").rename(tmp_path / "b.txt")
     assert not manual.sweep()
     assert loader.asked == 4
+
+
+def test_a_loader_whose_documents_are_cached_goes_by_name_if_it_did(tmp_path: Path) -> None:
+    cached = ParsedDocuments(Root(tmp_path / "state"))
+    for loader, asked in ((ByName(), 1), (ByText(), 2)):
+        manual = ManualFolder("m", Root(tmp_path), [RememberingLoader(loader, "", cached)])
+        put(tmp_path, "a.md", "mine")
+        assert manual.sweep().keys() == {"a.md"}
+        put(tmp_path, "a.md", "mine, again")
+        assert manual.sweep().keys() == {"a.md"}
+        assert loader.asked == asked
 
 
 def test_a_loader_that_inherits_the_word_lists_files_after_each_change(tmp_path: Path) -> None:

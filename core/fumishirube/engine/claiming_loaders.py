@@ -58,7 +58,7 @@ def claimed_by(
         sources = former.by_name.get(place) if same_names else None
         if sources is None:
             sources = [*loader.sources(listed)]
-        if _goes_by_name(loader):
+        if goes_by_name(loader):
             by_name[place] = sources
         for source in sources:
             path = source.path
@@ -81,10 +81,11 @@ def claimed_by(
     return Claims(claimed, unsure, entries, by_name)
 
 
-def _goes_by_name(loader: Loader) -> bool:
+def goes_by_name(loader: Loader) -> bool:
     """Tell whether the class that defines a loader's ``sources`` says so, not one that inherits."""
     defining = next((kind for kind in type(loader).__mro__ if "sources" in vars(kind)), None)
-    return defining is not None and vars(defining).get("by_name") is True
+    said = defining is not None and "by_name" in vars(defining)
+    return said and getattr(loader, "by_name", False) is True
 
 
 def _any_young(entries: Iterable[FolderEntry]) -> bool:
