@@ -77,7 +77,8 @@ class Loader(Protocol):
     """Turns a manual folder into documents made of sections.
 
     It may have attributes: ``placed``, if its documents have places, such as pages; ``isolated``,
-    if several files may be loaded at a time; ``remembered``, if the engine stores its documents.
+    if several files may be loaded at a time; ``remembered``, if the engine stores its documents;
+    ``by_name``, in the class with ``sources``, if these depend on the names of the files alone.
     """
 
     def sources(self, root: Root) -> Iterable[Source]:
@@ -109,8 +110,7 @@ class LinkLoader(Loader, Protocol):
 class Chapter(NamedTuple):
     """An entry of a table of contents, repaired.
 
-    ``file`` is as written; ``path`` is its place in the manual's folder, or ``None`` if it may not
-    be read.
+    ``file`` is as written, ``path`` its place in the manual's folder: ``None`` if not to be read.
     """
 
     id: str

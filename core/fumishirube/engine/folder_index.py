@@ -23,7 +23,7 @@ from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.recoverable_index import CommitSummary, IndexState, RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
-from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
+from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile, OpenIndex
 from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
@@ -40,12 +40,17 @@ _CLOSE_SECONDS = 2.0
 
 
 class _FolderUpdate(NamedTuple):
-    """An update: the claimed files, and of the call its time, its progress and its query."""
+    """An update: the claimed files, and of the call its time, its progress and its query.
+
+    ``changes`` are those of the files since ``pages`` were committed, if they are known.
+    """
 
     claimed: Mapping[str, ClaimedFile]
     budget: Budget
     progress: Progress | None = None
     wanted: str = ""
+    pages: Mapping[str, IndexedFile] | None = None
+    changes: IndexChanges = ([], [])
 
 
 _BUSY = "another process is updating the index; this is the state before"
@@ -175,15 +180,14 @@ class FolderIndex:
     def _refreshed(self, update: _FolderUpdate) -> IndexState:
         self._refresh()
         claimed, budget, *_ = update
-        degraded = None
-        gone, changed = (
-            ([], []) if self.manual.stored else self.manual.changes(self._index.pages(), claimed)
-        )
+        degraded, pages = None, self._index.pages()
+        gone, changed = ([], []) if self.manual.stored else self.manual.changes(pages, claimed)
         self._loads.retain(changed)
         if gone or changed:
             try:
                 if gone or self._may_load(changed, budget):
-                    degraded = self._update_alone(update)
+                    known = update._replace(pages=pages, changes=(gone, changed))
+                    degraded = self._update_alone(known)
                 else:
                     degraded = self._late(len(changed), claimed)
             except Forbidden as error:  # the last commit can still be searched
@@ -219,7 +223,7 @@ class FolderIndex:
         pages = self._index.pages()
         summary, _ = self._committed
         if summary.pages is not pages:
-            summary = CommitSummary.of(pages)
+            summary = CommitSummary.of(pages, summary)
             self.manual.forget_documents()
         self._committed = (summary, self._index.corpus(self.manual.id))
 
@@ -228,8 +232,11 @@ class FolderIndex:
         if degraded and (gone := summary.pages.keys() - claimed.keys()):
             # A deleted or excluded file is not found even while the index cannot be updated.
             present = {path: page for path, page in summary.pages.items() if path in claimed}
-            summary, corpus = CommitSummary.of(present), CorpusWithout(corpus, tuple(sorted(gone)))
-        pages, skipped, headings, fingerprint = summary
+            summary, corpus = (
+                CommitSummary.of(present, summary),
+                CorpusWithout(corpus, tuple(sorted(gone))),
+            )
+        pages, skipped, headings, fingerprint, _ = summary
         self.claimed, files = claimed, len(pages)
         if degraded:
             waiting = [LeftOut(path, None, "time_budget") for path in claimed if path not in pages]
@@ -285,9 +292,10 @@ class FolderIndex:
             known = len(pages)
 
     def _update(self, update: _FolderUpdate) -> str | None:
-        claimed, budget, progress, wanted = update
+        claimed, budget, progress, wanted, known, changes = update
         self._publish()  # another process may have been faster
-        gone, changed = self.manual.changes(self._index.pages(), claimed)
+        pages = self._index.pages()
+        gone, changed = changes if pages is known else self.manual.changes(pages, claimed)
         if budget.deadline is not None:
             changed = wanted_first(changed, self._index.corpus(self.manual.id).terms(wanted))
         contents = partial(_contents, self.manual, claimed) if self._stores_files else None

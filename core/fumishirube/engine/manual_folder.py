@@ -16,7 +16,7 @@ from fumishirube.disk.stored import StoredFile, StoredRoot
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
-from fumishirube.engine.claiming_loaders import claimed_by, unlisted
+from fumishirube.engine.claiming_loaders import NO_CLAIMS, claimed_by, unlisted
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
 from fumishirube.parsing.pictures import PagePictures, page_pictures
@@ -50,9 +50,7 @@ class ManualFolder:
         self.root = root
         self.loaders = loaders
         self._survey = Survey([], [], [])
-        self._entries: dict[str, FolderEntry] = {}
-        self._claimed: Mapping[str, ClaimedFile] = {}
-        self._unsure = False
+        self._claims = NO_CLAIMS
         self._unlisted: Sequence[UnlistedEntry] = ()
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = RLock()
@@ -91,8 +89,8 @@ class ManualFolder:
             watch, touched = self._watch, None
             if watch is not None:
                 touched = watch.touched()
-            if touched is not None and not touched and not self._unsure:
-                return self._claimed
+            if touched is not None and not touched and not self._claims.unsure:
+                return self._claims.files
             if touched is None or len(touched) > _FEW:
                 survey = self.root.survey()
             else:
@@ -100,14 +98,14 @@ class ManualFolder:
             self._take(survey)
             if watch is not None:
                 watch.surveyed()
-            return self._claimed
+            return self._claims.files
 
     def _sweep_stored(self, root: StoredRoot) -> Mapping[str, ClaimedFile]:
         files = root.store.files()
-        if files is not self._stored_files or self._unsure:
+        if files is not self._stored_files or self._claims.unsure:
             self._take(root.survey())
             self._stored_files = files
-        return self._claimed
+        return self._claims.files
 
     @property
     def check_due(self) -> bool:
@@ -136,12 +134,10 @@ class ManualFolder:
                 watch.checked()
 
     def _take(self, survey: Survey) -> None:
-        if survey != self._survey or self._unsure:
+        if survey != self._survey or self._claims.unsure:
             entries = {entry.path: entry for entry in survey.files}
-            files = (self._entries, entries, self._claimed)
-            self._claimed, self._unsure = claimed_by(self.loaders, self.root, *files)
-            self._entries = entries
-            self._unlisted = unlisted(survey, self._claimed)
+            self._claims = claimed_by(self.loaders, self.root, entries, self._claims)
+            self._unlisted = unlisted(survey, self._claims.files)
         self._survey = survey  # also if it is equal: `check` sees that calls have read events
 
     def changes(
@@ -155,12 +151,19 @@ class ManualFolder:
         if self._compared and self._compared[0] is claimed and self._compared[1] is pages:
             return self._compared[2]
         gone = [path for path in pages if path not in claimed]
+        # Thousands of files are as they were, and a call for each takes most of the time.
+        other = [
+            path
+            for path, file in claimed.items()
+            if (page := pages.get(path)) is None or page.skipped or page.stamp != file.stamp
+        ]
         changed = [
             claimed[path]
-            for path in sorted(claimed)
+            for path in sorted(other)
             if (page := pages.get(path)) is None or not self.is_current(page, claimed[path])
         ]
-        if all(map(self._is_lasting, pages.values())):
+        passing = [page for page in pages.values() if page.skipped or UNSURE in page.stamp]
+        if all(map(self._is_lasting, passing)):
             self._compared = (claimed, pages, (gone, changed))
         return gone, changed
 
@@ -226,7 +229,9 @@ class ManualFolder:
         claimed = self.sweep().get(path)
         if claimed is None:
             entry = self.root.stat(path)
-            why = "no loader reads it" if path in self._entries else "it is hidden or ignored"
+            why = (
+                "no loader reads it" if path in self._claims.entries else "it is hidden or ignored"
+            )
             why = why if entry.kind == "file" else "it is no file"
             raise NotFound(f"the manual lists no such file: {why}", path=path)
         key = (path, claimed.stamp)
@@ -259,14 +264,14 @@ class ManualFolder:
             Unreadable: when its text cannot be read.
         """
         # The last survey knows the loader; another survey takes longer than a search.
-        claimed = self._claimed.get(path) or self.sweep().get(path)
+        claimed = self._claims.files.get(path) or self.sweep().get(path)
         if claimed is not None and not getattr(claimed.loader, "placed", False):
             return ()
         return self.document(path).places
 
     def pictures(self, path: str) -> PagePictures | None:
         """Return what draws the pages of a file; ``None`` if nothing does."""
-        claimed = None if self.stored else self._claimed.get(path)
+        claimed = None if self.stored else self._claims.files.get(path)
         return claimed and page_pictures(claimed, self.root, partial(self.document, path))
 
     def unlisted(self) -> Sequence[UnlistedEntry]:

@@ -17,6 +17,7 @@ from fumishirube.disk.own_files import open_own
 from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import replace_file
 from fumishirube.documents import Document, Source
+from fumishirube.engine.claiming_loaders import goes_by_name
 from fumishirube.errors import Forbidden, Unreadable
 from fumishirube.parsing.pictures import PageView, Picture, PictureLoader
 from fumishirube.parsing.records import document_of, document_record
@@ -138,6 +139,11 @@ class RememberingLoader:
         self._loader: Loader = loader.caching(documents) if hasattr(loader, "caching") else loader
         self._fingerprint = fingerprint
         self._documents = documents
+
+    @property
+    def by_name(self) -> bool:
+        """Whether the names of the files alone decide which the loader claims."""
+        return goes_by_name(self._loader)
 
     def sources(self, root: Root) -> Iterable[Source]:
         """Return the files that the loader claims."""

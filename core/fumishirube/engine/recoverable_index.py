@@ -70,25 +70,36 @@ class SearchExtent(NamedTuple):
 
 
 class CommitSummary(NamedTuple):
-    """A summary of the pages of one commit."""
+    """A summary of the pages of one commit; ``lines`` are what its fingerprint has of each."""
 
     pages: Mapping[str, IndexedFile]
     skipped: tuple[LeftOut, ...]
     headings: int
     fingerprint: str
+    lines: Mapping[str, str]
 
     @classmethod
-    def of(cls, pages: Mapping[str, IndexedFile]) -> CommitSummary:
-        """Return the summary of these pages."""
-        skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
-        # A file that can be read again, or is replaced with its times, has the same stamp.
-        stamps = "\0".join(
-            f"{path}\0{page.stamp}{page.skipped or ''}\0{text_digest(page)}"
-            for path, page in sorted(pages.items())
+    def of(
+        cls, pages: Mapping[str, IndexedFile], before: CommitSummary | None = None
+    ) -> CommitSummary:
+        """Return the summary of these pages; most may be the same objects as ``before``."""
+        skipped = sorted([LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped])
+        known = before.pages if before else EMPTY_MAPPING
+        lines = dict(before.lines) if before else {}
+        for path in known.keys() - pages.keys():
+            del lines[path]
+        lines.update(
+            [(path, _line(page)) for path, page in pages.items() if known.get(path) is not page]
         )
+        stamps = "\0".join([lines[path] for path in sorted(lines)])
         fingerprint = sha256(stamps.encode()).hexdigest()[:16]
-        headings = sum(page.blank for page in pages.values())
-        return cls(pages, tuple(skipped), headings, fingerprint)
+        headings = sum([page.blank for page in pages.values()])
+        return cls(pages, tuple(skipped), headings, fingerprint, lines)
+
+
+def _line(page: IndexedFile) -> str:
+    # A file that can be read again, or is replaced with its times, has the same stamp.
+    return f"{page.path}\0{page.stamp}{page.skipped or ''}\0{text_digest(page)}"
 
 
 # --- recovery ---------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ class Json(Stage):
     """
 
     revision: ClassVar[int] = 4  # takes no damaged text for UTF-16
+    by_name: ClassVar[bool] = True
 
     suffixes: tuple[str, ...] = (".json",)
     section_chars: Annotated[int, Field(ge=1)] | None = PASSAGE_CHARS

@@ -72,6 +72,7 @@ class Markdown(Stage):
     """
 
     revision: ClassVar[int] = 8  # ends front matter at three dots only below settings
+    by_name: ClassVar[bool] = True
     reads_if: ClassVar[Mapping[str, str]] = {
         suffix: f"give it suffixes: [.md, {suffix}] in {{loaders}}" for suffix in _PLAIN_TEXT
     }

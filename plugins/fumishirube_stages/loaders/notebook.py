@@ -35,6 +35,7 @@ class Notebook(Stage):
     """
 
     remembered: ClassVar[bool] = True
+    by_name: ClassVar[bool] = True
     revision: ClassVar[int] = 5  # ends front matter at three dots only below settings
 
     suffixes: tuple[str, ...] = (".ipynb",)
