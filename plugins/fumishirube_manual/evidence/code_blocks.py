@@ -38,6 +38,8 @@ _DIRECTIVE = re.compile(
 _LISTING = re.compile(r"\[(?:source|listing|literal)\b[^\]]*\]\s*$")
 """The attributes of a block of code in AsciiDoc, whose marks are on the next line."""
 _LISTING_MARKS = re.compile(r"(?:-{4,}|\.{4,})$")
+_BEGINS = re.compile("|".join(each.pattern for each in (_LANGUAGE, _LISTING, _DIRECTIVE, _QUOTED)))
+"""The beginning of each line at which a block between fenced ones may begin: hardly any line."""
 _DEEPEST = 4
 """The most quotations within each other in which code is sought."""
 _BLOCK = re.compile(r":::[ \t]*+([a-z]++)(-end)?+[ \t]*+([^:\n]*+)$", re.MULTILINE)
@@ -98,7 +100,7 @@ def _blocks(lines: Sequence[str], depth: int = 0) -> Iterator[range]:
 def _unfenced(lines: Sequence[str], between: range, depth: int) -> Iterator[range]:
     """Yield the blocks between fenced ones: below a language's name, in directives, quotations."""
     end = between.start
-    for at in between:
+    for at in [at for at in between if _BEGINS.match(lines[at])]:
         if at < end:
             continue
         if _names_language(lines, at):

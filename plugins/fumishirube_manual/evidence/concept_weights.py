@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -110,24 +110,31 @@ def _codes(texts: Iterable[str]) -> Iterable[str]:
     return dict.fromkeys(code for code in codes if any(map(str.isdigit, code)))
 
 
-class LineText(NamedTuple):
-    """A folded line, with its words and their other forms."""
+class LineText:
+    """A folded line; its words are found when a term of English words is compared."""
 
-    folded: str
-    words: frozenset[str]
+    __slots__ = ("_words", "folded")
+
+    def __init__(self, folded: str) -> None:
+        self.folded = folded
+        self._words: Collection[str] | None = None
+
+    @property
+    def words(self) -> Collection[str]:
+        """The words of the line, and their other forms."""
+        if self._words is None:
+            self._words = {*chain.from_iterable(map(_forms, {*_WORD.findall(self.folded)}))}
+        return self._words
 
     @classmethod
     def of(cls, line: str) -> LineText:
         """Return the line prepared for matching."""
-        folded = fold(line)
-        return cls(folded, frozenset(chain.from_iterable(map(_forms, _WORD.findall(folded)))))
+        return cls(fold(line))
 
     @classmethod
     def joined(cls, lines: Iterable[LineText]) -> LineText:
         """Return several lines as one."""
-        every = [*lines]
-        words = frozenset[str]().union(*(line.words for line in every))
-        return cls("\n".join(line.folded for line in every), words)
+        return cls("\n".join([line.folded for line in lines]))
 
 
 def marks(
@@ -149,12 +156,12 @@ def marks(
         for line in lines:
             mark = 0
             if line is not None:
-                folded, words = line
+                folded = line.folded
                 if text in folded and occurs(folded, text):
                     mark = _WHOLE_MARK
                 else:
                     for term, forms, bit in terms:
-                        if term in folded if forms is None else not words.isdisjoint(forms):
+                        if term in folded if forms is None else not forms.isdisjoint(line.words):
                             mark |= bit
             column.append(mark)
         columns.append(column)

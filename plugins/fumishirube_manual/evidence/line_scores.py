@@ -61,7 +61,7 @@ class LineTexts:
 
     def shown(self) -> Iterator[int]:
         """Yield the lines that may be shown, in order."""
-        return (at for at in range(len(self.lines)) if not self.hidden(at))
+        return (at for at, hidden in enumerate(self._hidden) if not hidden)
 
     def marks(self, weights: Sequence[ConceptWeight]) -> Sequence[Sequence[int]]:
         """Return the marks of each concept in the headings, then in each line; empty if in none.

@@ -164,7 +164,8 @@ def never_shown(
     ]
     for at in range(1, len(hidden)):
         hidden[at] |= hidden[at - 1] and bool(_TARGET.match(lines[at]))
-    defined = [at for at, line in enumerate(lines) if markdown and _WORD_DEFINED.match(line)]
+    likely = [at for at, line in enumerate(lines) if markdown and "]:" in line]
+    defined = [at for at in likely if _WORD_DEFINED.match(lines[at])]
     for at, beside in (*pairwise(defined), *pairwise(reversed(defined))):
         hidden[beside] |= hidden[at] and abs(at - beside) == 1
     for at in language_names(lines):
