@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log
 
 import pytest
 
 from fumishirube import Hit, Passage, Query
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.phrase import (
     PhraseScorer,
     _counts,
@@ -123,6 +125,25 @@ def test_only_the_first_passages_by_depth_are_looked_at() -> None:
     assert [hit.passage.path for hit in hits] == ["00.md", "01.md"]
     hits = PhraseScorer(depth=2**64).score(Query("red blue"), corpus, candidates)
     assert len([*hits]) == len(items)
+
+
+def test_a_section_that_the_query_quotes_is_looked_at_wherever_it_is() -> None:
+    text = "the red macro of naked functions fails twice"
+    items = [passage(f"{n:02}.md", body="red macro") for n in range(22)]
+    quoted = passage("quoted.md", body=f"Note: {text}!")
+    others = [passage(f"other {n}.md", body="zzz") for n in range(600)]
+    corpus = MemoryCorpus([*items, quoted, *others])
+    candidates = {item.key: item for item in (*items, quoted)}
+
+    def looked_at(query: Query) -> list[str]:
+        return [hit.passage.path for hit in PhraseScorer(depth=2).score(query, corpus, candidates)]
+
+    alone, after_lexical = Query(text), Query(text)
+    Lexical().score(after_lexical, corpus, {})
+    assert looked_at(alone) == ["00.md", "01.md"]
+    assert looked_at(after_lexical) == ["00.md", "01.md", "quoted.md"]
+    # What another wording of the search quotes is no quotation of this one.
+    assert looked_at(replace(after_lexical, text="a red macro")) == ["00.md", "01.md"]
 
 
 def test_a_section_without_a_stretch_does_not_end_the_search() -> None:

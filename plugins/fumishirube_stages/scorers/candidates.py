@@ -193,3 +193,11 @@ def quoted_sections(text: str, corpus: Corpus) -> Sequence[Passage]:
         return ()
     matches = corpus.search(Holds(quotation), most + 1)
     return [match.passage for match in matches] if len(matches) <= most else ()
+
+
+def quotations(query: Query) -> dict[str, Sequence[_Key]]:
+    """Return the keys of the sections that each text of a search quotes, for other scorers.
+
+    The scorer ``lexical`` looks them up, and sets them.
+    """
+    return query.state.shared(dict[str, Sequence[_Key]], "quotations")

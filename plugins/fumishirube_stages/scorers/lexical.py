@@ -29,6 +29,7 @@ from fumishirube_stages.scorers.candidates import (
     complete_clause,
     matches_elsewhere,
     pooled_matches,
+    quotations,
     quoted_sections,
     rare_clause,
     searched_terms,
@@ -66,10 +67,9 @@ _UNMARKED: frozenset[str] = frozenset()
 class Lexical(Stage):
     """Generates candidates from the index, and rescores them by their texts.
 
-    The index is queried with the ``candidate_terms`` rarest terms of the query, and with further
-    terms that occur in at most ``common_share`` of the sections and in at most
-    ``common_sections``: longer posting lists would cost time and distinguish little. All terms
-    count for rescoring.
+    The index is queried with the ``candidate_terms`` rarest terms of the query, and with others
+    that are in at most ``common_share`` of the sections and in at most ``common_sections``: longer
+    posting lists cost time and distinguish little. All terms count for rescoring.
 
     When the ``pool`` is full and one file has more than ``crowding`` candidates in it, up to
     ``elsewhere`` candidates from files with fewer are added.
@@ -239,6 +239,7 @@ class Lexical(Stage):
         memo = query.state.shared(dict[str, QueryAnalysis], "lexical", self.fingerprint)
         if query.text not in memo:
             memo[query.text] = self._analyse(query.text, corpus)
+            quotations(query)[query.text] = [p.key for p in memo[query.text].quoted]
         return memo[query.text]
 
     def _extras(

@@ -22,6 +22,7 @@ from fumishirube.text import (
     rarity,
 )
 from fumishirube_stages.long_questions import share_of_words
+from fumishirube_stages.scorers.candidates import quotations
 
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 _FOREIGN = re.compile("[!-~]+(?: [!-~]+)+")
@@ -36,10 +37,10 @@ class PhraseScorer(Stage):
     """Adds the rarity of the terms in every phrase of the query that occurs verbatim.
 
     A phrase has at least four Japanese characters or two words. Only the first ``depth`` candidates
-    are scored. In a query of more than ``enough_words`` English words the score is multiplied by
-    ``enough_words``, and divided by the number of words. The terms of a concept's end and a
-    particle, such as を指 in を指定, count ``particle_weight``: they occur wherever the concept
-    does.
+    are scored, and the few sections in which ``lexical`` finds the whole query. In a query of more
+    than ``enough_words`` English words the score is multiplied by ``enough_words``, and divided by
+    the number of words. The terms of a concept's end and a particle, such as を指 in を指定, count
+    ``particle_weight``: they occur wherever the concept does.
     """
 
     generates: ClassVar[bool] = False
@@ -62,9 +63,10 @@ class PhraseScorer(Stage):
         if query.text not in known:
             known[query.text] = _SpanRarity(query.text, corpus, self.particle_weight)
         rarities = known[query.text]
-        for key, passage in [*candidates.items()][: self.depth]:
+        quoted = [key for key in quotations(query).get(query.text, ()) if key in candidates]
+        for key in dict.fromkeys((*[*candidates][: self.depth], *quoted)):
             if key not in scored:
-                scored[key] = self._score(passage, phrases, rarities, weight)
+                scored[key] = self._score(candidates[key], phrases, rarities, weight)
             if scored[key].labels:
                 yield scored[key]
 
