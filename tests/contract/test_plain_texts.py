@@ -256,6 +256,14 @@ def test_a_range_shows_rows_in_code_as_they_are(tmp_path: Path) -> None:
     assert f"1 {row}" in shown
 
 
+def test_a_range_shows_the_targets_of_rows(tmp_path: Path) -> None:
+    row = "| a [link](https://example.org/a/long/path/of/the/web) | an [!INCLUDE[x](../inc/x.md)] |"
+    with Fumishirube(write(tmp_path, {"m/a.md": f"# A\n\n{row}\n"})) as server:
+        server.ok("manual_ls")
+        shown = both(server, "manual_read", refs=["m/a.md#L3-L3"])[0].split("\n")
+    assert f"3 {row}" in shown
+
+
 def test_the_place_of_a_hit_can_be_read_as_it_is_given(tmp_path: Path) -> None:
     with Fumishirube(write(tmp_path, {"m/c#n.md": "# Pump\n\nIt needs oil.\n"})) as server:
         server.ok("manual_ls")

@@ -96,6 +96,8 @@ def test_of_sentences_about_as_relevant_the_one_with_a_figure_is_shown(figure: s
         ("<a href='x'>Fee</a>", "<a href='x'>Fee</a>"),
         ("Add [!INCLUDE[vs](../inc/vs.md)] here", "Add [!INCLUDE[vs](…)] here"),
         ("> [!INCLUDE [note](inc/note.md)]", "> [!INCLUDE [note](inc/note.md)]"),
+        ("1. [!INCLUDE [step](inc/step.md)]", "1. [!INCLUDE [step](inc/step.md)]"),
+        ("[!INCLUDE[a](a.md)] [!INCLUDE[b](b.md)]", "[!INCLUDE[a](a.md)] [!INCLUDE[b](b.md)]"),
         ("    print('<b>fee</b>')", "    print('<b>fee</b>')"),
         ("``a ` <b>``<b>c</b>", "``a ` <b>``c"),
     ],
@@ -108,7 +110,14 @@ def test_tags_and_long_targets_are_left_out_but_not_of_code(written: str, shown:
 @pytest.mark.parametrize("length", [20_000, 200_000])
 @pytest.mark.parametrize(
     ("begin", "marks"),
-    [("a <b", "`"), ("a {#x ", " "), ("a <span", " "), ("a [!INCLUDE[x](", "x")],
+    [
+        ("a <b", "`"),
+        ("a {#x ", " "),
+        ("a <span", " "),
+        ("a [!INCLUDE[x](", "x"),
+        ("[!INCLUDE[x](", "x"),
+        ("1. [!INCLUDE[x](x)]", "-"),
+    ],
 )
 def test_a_line_of_marks_without_an_end_is_shown_as_it_is(
     length: int, begin: str, marks: str

@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -103,6 +104,31 @@ def test_thresholds_of_another_type_are_not_used(
     application = opened("adaptive: {candidate_low: 3}")
     assert application.traces.get(found(application)).thresholds.candidate_low == 3
     application.close()
+
+
+def test_no_search_waits_for_the_statistics_of_another_surface(opened: Opened) -> None:
+    begun, done = Event(), Event()
+
+    class Slow(ManualSurface):
+        def search_statistics(self, *_: Any, **__: Any) -> Any:
+            begun.set()
+            done.wait(10)
+            raise SystemExit(7)
+
+    application = opened()
+    found(application)
+    making = Thread(target=application.memory.statistics.thresholds, args=[Slow()])
+    making.start()
+    assert begun.wait(10)
+    search = Thread(target=found, args=[application])
+    search.start()
+    search.join(5)
+    waits = search.is_alive()
+    done.set()
+    making.join()
+    search.join()
+    application.close()
+    assert not waits
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,21 @@ def test_a_manual_that_was_used_much_long_ago_is_closed(application: Application
     assert context.indexes.opened("m0") is not used
 
 
+def test_manuals_used_in_turn_after_much_use_of_others_stay_open(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexes, "MOST_OPEN", 4)
+    context = application.contexts["manual"]
+    for number in [*range(4)] * 9 + [*range(4, 7)] * 3:
+        find(application, f"m{number}")
+    before = {f"m{number}": context.indexes.opened(f"m{number}") for number in range(4, 7)}
+    for name in before:
+        find(application, name)
+    assert all(
+        indexed and context.indexes.opened(name) is indexed for name, indexed in before.items()
+    )
+
+
 @pytest.mark.slow
 def test_calls_from_many_threads_close_no_index_under_each_other(application: Application) -> None:
     with ThreadPoolExecutor(8) as pool:

@@ -111,7 +111,7 @@ class StoredRoot(Root):
     def child(self, path: str) -> Root:
         """Return a folder below as a root of its own."""
         self.entries(path)
-        return self.folder_below(path)
+        return self.folder_below(path) if path else self
 
     def make(self, path: str = "") -> Root:  # noqa: ARG002 - nowhere
         """Refuse to create a folder."""

@@ -166,7 +166,7 @@ class OpenIndexes:
 
     def _leave(self, name: str) -> None:
         """Let go of an index: it is closed when the last call that uses it has ended."""
-        self._age = self._worth.pop(name)
+        self._age = max(self._age, self._worth.pop(name))  # a new one may be worth less
         del self._uses[name], self._open[name]
         self._library.forget(name)
 

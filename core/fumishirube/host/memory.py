@@ -117,13 +117,14 @@ class SurfaceStatistics:
     def of(self, surface: Surface) -> SearchStatistics | None:
         """Return those of a surface, if it keeps some; surfaces of one class share them."""
         kind = type(surface)
-        with self._lock:
-            if kind not in self._made:
-                made = None
-                if isinstance(surface, HasStatistics):
-                    made = self._unless_failing(kind, partial(self._make, surface))
-                self._made[kind] = made
-            return self._made[kind]
+        if kind not in self._made:  # else no search waits for another surface's to be made
+            with self._lock:
+                if kind not in self._made:
+                    made = None
+                    if isinstance(surface, HasStatistics):
+                        made = self._unless_failing(kind, partial(self._make, surface))
+                    self._made[kind] = made
+        return self._made[kind]
 
     def thresholds(self, surface: Surface) -> Thresholds:
         """Return the thresholds for the next search of a surface."""

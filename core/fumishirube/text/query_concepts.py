@@ -68,8 +68,9 @@ _QUESTION_ENDING = re.compile(
     "(?:について|とは|[はがをで])?(?:何|なん)?(?:です|でしょう)?か?[。.?!、]*$"
 )
 """The ending of a question that names what is asked about things, such as の違いは."""
-_QUESTION_WORD = re.compile("(?<![幾如])[何誰]")
-"""What a question asks for; its answer does not contain it. It is no part of 幾何 and 如何."""
+_QUESTION_WORD = re.compile("(?<![幾几如])[何誰]")
+"""What a question asks for; its answer does not contain it. It is no part of 幾何 and 如何, nor of
+几何, which is 幾何 in Chinese."""
 _QUERIES_CACHED, _PARTS_CACHED = 32, 256
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word", "joined")
 

@@ -15,14 +15,18 @@ _LOOKS = (
     r"(?:=(?:\"[^\"<>]*\"|'[^'<>]*'))?)"
 )
 _TAGS = "b|br|em|font|i|small|span|strong|sub|sup|u"
+_INCLUDE = r"\[!INCLUDE ?\[[^\[\]]*\]\("
 _MARKUP = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     rf"|(?<!\w)<(?:{_TAGS}){_LOOKS}*\s*/?>|<(?:a|img){_LOOKS}+\s*/?>|</(?:a|{_TAGS})>"
     r"|(?<=\]\()(?P<target>https?://[^()\s]{25,}(?:\s+\"[^\"]*\")?)(?=\))"
-    r"|(?P<included>\[!INCLUDE ?\[[^\[\]]*\]\()[^()\s]+(?=\)\])",
+    rf"|(?P<included>{_INCLUDE})[^()\s]+(?=\)\])",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\w")
+_ONLY_INCLUDES = re.compile(
+    rf"[^\w\[]*+(?:\d+[.)](?=\s))?(?:[^\w\[]*+{_INCLUDE}[^()\s]+\)\])++[^\w\[]*+$", re.IGNORECASE
+)
+"""A line of included files alone, also as an item of a list or a row of a table."""
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 _ANCHOR = re.compile(r"(?<!\s)\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
 """The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""
@@ -90,6 +94,8 @@ def rendered(line: str) -> str:
         line = _PADDING.sub(" ", line)
     if "<" not in line and "](" not in line and "{" not in line:
         return line
+    if _ONLY_INCLUDES.match(line):  # the files may hold the answer
+        return line
     shown = _MARKUP.sub(_replacement, line)
     return without_anchor(shown) if shown.startswith("#") else shown
 
@@ -102,7 +108,7 @@ def plain_rows(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _in_row(match: re.Match[str]) -> str:
-    return match["target"] or _replacement(match)
+    return match[0] if match["target"] or match["included"] else _replacement(match)
 
 
 def rendered_title(title: str) -> str:
@@ -130,10 +136,9 @@ def _unmarked(heading: str) -> str:
 def _replacement(match: re.Match[str]) -> str:
     if match["code"]:
         return match["code"]
+    if match["included"]:
+        return f"{match['included']}…"
     start, end = match.span()
-    if match["included"]:  # the file that is the whole line may hold the answer
-        is_alone = not _WORD.search(match.string[:start] + match.string[end:])
-        return match[0] if is_alone else f"{match['included']}…"
     between = match.string[max(0, start - 1) : start] + match.string[end : end + 1]
     return "…" if match["target"] else " " * (between in ("``", "`<"))
 
