@@ -408,6 +408,14 @@ def test_a_gap_of_millions_of_blanks_is_passed_at_once() -> None:
     assert time.process_time() - before < 5  # looking at all of it at every step took minutes
 
 
+def test_a_long_unit_is_looked_for_once_in_a_table_with_wide_columns() -> None:
+    text = ("a" + " " * 40) * 20_000
+    before = time.process_time()
+    assert not spans(text, ["x" * 9_000])
+    assert spans(text + "b", ["x" * 9_000, "a b"]) == [(819_959, 820_001)]
+    assert time.process_time() - before < 5  # steps that overlap a hundred times took 24 seconds
+
+
 @pytest.mark.parametrize("target", ["t{}/index", "index"])
 def test_links_to_pages_of_one_name_are_resolved_in_linear_time(target: str) -> None:
     number = times(2_000, 10_000)
