@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -430,6 +431,20 @@ def test_links_to_pages_of_one_name_are_resolved_in_linear_time(target: str) -> 
     assert all(map(len, edges))
     # A square took four seconds for the smaller number.
     assert time.process_time() - before < number / 1_000
+
+
+def test_pages_in_deep_folders_take_no_memory_for_each_folder() -> None:
+    number = 2_000
+    paths = [f"docs/reference/v1/azure/components/area/section{at}/{at}.md" for at in range(number)]
+    docs = {path: Doc(path, _linking("section7/7")) for path in paths}
+    tracemalloc.start()
+    try:
+        resolved = LinkTargets(docs)
+        assert all(resolved.resolved(path).edges for path in paths)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < number * 2_000  # the ends of all paths took 5,000 bytes for each
 
 
 def _linking(target: str) -> Record:
