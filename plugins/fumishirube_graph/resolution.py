@@ -49,14 +49,14 @@ class LinkTargets:
     def __init__(self, docs: Mapping[str, Doc]) -> None:
         self._docs = docs
         self._paths = _Names()
-        self._endings = _Names()
+        self._names = _Names()
         self._titles = _Names()
         self._aliases = _Names()
+        self._endings: dict[str, _Names] = {}
         self._anywhere: dict[str, tuple[str, ...]] = {}
         for path, doc in docs.items():
             self._paths.add(path, path)
-            for ending in _endings(path):
-                self._endings.add(ending, path)
+            self._names.add(posixpath.basename(path), path)
             self._titles.add(nfc(doc.title), path)
             for alias in doc.record.aliases:
                 self._aliases.add(alias, path)
@@ -115,10 +115,28 @@ class LinkTargets:
 
     def _named(self, target: str) -> tuple[str, ...]:
         """Return the pages that a wikilink in any folder may mean, best first."""
-        for names in (self._endings, self._titles, self._aliases):
+        for names in (self._trailing(target), self._titles, self._aliases):
             if paths := names.spelled(target):
                 return tuple(sorted(paths, key=lambda path: (path.count("/"), path)))
         return ()
+
+    def _trailing(self, target: str) -> _Names:
+        """Return an index of the pages whose path may end with a target.
+
+        The ends of all paths take several times the memory of the names, and few links need any.
+        """
+        if "/" not in target:
+            return self._names
+        name = posixpath.basename(target).casefold()
+        if name not in self._endings:
+            paths = [*self._names.in_any_case(name)]
+            if not paths:
+                return self._names
+            self._endings[name] = _Names()
+            for path in paths:
+                for ending in _endings(path):
+                    self._endings[name].add(ending, path)
+        return self._endings[name]
 
 
 class _Names:
@@ -144,6 +162,11 @@ class _Names:
                 if paths := names.get(case(name + extension)):
                     return tuple(dict.fromkeys(paths))
         return ()
+
+    def in_any_case(self, folded: str) -> Iterator[str]:
+        """Yield the paths of a folded name, with an extension or without."""
+        for extension in EXTENSIONS:
+            yield from self._folded.get(folded + extension, ())
 
 
 def _endings(path: str) -> Iterator[str]:

@@ -98,12 +98,17 @@ def _near_first(text: str, query_units: Sequence[str]) -> int | None:
     """Return an offset a little before the first match: folding is faster than mapping."""
     if not query_units:
         return None
-    start = 0
+    start, step, narrowing = 0, _STEP, False
     while start < len(text):
-        form = folded(text[start : _reached(text, start + _STEP, query_units)])
-        if any(unit in form for unit in query_units):
+        end = _reached(text, start + step, query_units)
+        form = folded(text[start:end])
+        if not any(unit in form for unit in query_units):
+            start = _end_of_blanks(text, start + step)  # no unit begins with one
+            step = step if narrowing else max(step, end - start)  # so little is folded twice
+        elif step > _STEP:
+            step, narrowing = max(_STEP, step // 2), True
+        else:
             return start
-        start = _end_of_blanks(text, start + _STEP)  # no unit begins with one
     return None
 
 

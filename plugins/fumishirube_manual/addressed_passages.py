@@ -62,16 +62,18 @@ Tags = Annotated[
 
 
 def detector_of(context: SurfaceContext, settings: ManualSurface) -> Scorer:
-    """Return the scorer that detects passages; it is opened on first use.
+    """Return the scorer that detects passages; the first call opens it.
 
     Raises:
-        ConfigError: when no scorer has the name in the settings.
+        ConfigError: when no scorer has the name in the settings, or it cannot be opened.
     """
     name = settings.detector
     try:
         return context.keep(f"detector {name}", lambda: context.scorer(name, {}))
     except ConfigError as error:
-        raise ConfigError(error.problem, at="detector") from error
+        setting = error.at.removeprefix("scorer").removeprefix(".with.")
+        problem = f"{setting}: {error.problem}" if setting else error.problem
+        raise ConfigError(problem, at="detector") from error
 
 
 def addressed(

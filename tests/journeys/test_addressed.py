@@ -112,6 +112,8 @@ class Presses(Stage):
     generates: ClassVar[bool] = True
 
     def score(self, query, corpus, candidates):
+        if os.environ.get("FAILS") == "no hits":
+            return ["tool"]
         if os.environ.get("FAILS"):
             raise ValueError("no model")
         hits = [Hit(t.passage, 7.0, frozenset({"tool", "mine"})) for t in texts_of(corpus)
@@ -120,9 +122,13 @@ class Presses(Stage):
                 if "終わり" in t.own]
         return Ranking((*hits, *weak))
 
+class Sized(Presses):
+    size: int
+
 @hook
 def register_scorers(register):
     register("presses", Presses)
+    register("sized", Sized)
 """
 CHOSEN = "surfaces: [{use: manual, with: {extras: [+addressed], detector: %s}}]\n"
 
@@ -149,26 +155,46 @@ def test_a_scorer_of_a_plugin_can_be_the_detector(replaced: tuple[Path, dict[str
     }
 
 
-@pytest.mark.parametrize(("tool", "arguments"), [("manual_scan", LISTED), ("manual_find", FIND)])
+@pytest.mark.parametrize(
+    ("tool", "arguments", "how", "error"),
+    [
+        ("manual_scan", LISTED, "raises", "ValueError"),
+        ("manual_find", FIND, "raises", "ValueError"),
+        ("manual_scan", LISTED, "no hits", "WrongResult"),
+    ],
+)
 def test_a_call_fails_with_its_detector(
-    replaced: tuple[Path, dict[str, str]], tool: str, arguments: dict[str, Any]
+    replaced: tuple[Path, dict[str, str]],
+    tool: str,
+    arguments: dict[str, Any],
+    how: str,
+    error: str,
 ) -> None:
     """Text without tags would seem to have been checked."""
     workspace, environ = replaced
-    with Wire(workspace, **environ, FAILS="1") as wire:
+    with Wire(workspace, **environ, FAILS=how) as wire:
         wire.ok("manual_ls")
         failed = wire.request("tools/call", {"name": tool, "arguments": arguments})["result"]
         stderr = wire.hang_up()
     assert failed["_meta"]["fumishirube/error"]["code"] == "internal_error"
-    assert "plugin presser: scorer 'presses' failed: ValueError" in stderr
+    assert f"plugin presser: scorer 'presses' failed: {error}" in stderr
 
 
-def test_an_unknown_detector_stops_the_start(replaced: tuple[Path, dict[str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("detector", "problem"),
+    [
+        ("presse", "no scorer is called 'presse'; did you mean 'presses'?"),
+        ("sized", "size: is required"),
+    ],
+)
+def test_an_unusable_detector_stops_the_start(
+    replaced: tuple[Path, dict[str, str]], detector: str, problem: str
+) -> None:
     workspace, environ = replaced
-    (workspace / "fumishirube.yaml").write_text(CHOSEN % "presse", encoding="utf-8")
+    (workspace / "fumishirube.yaml").write_text(CHOSEN % detector, encoding="utf-8")
     done = fumishirube("serve", cwd=workspace, environ=environ)
     assert done.code == 2
-    assert "detector: no scorer is called 'presse'; did you mean 'presses'?" in done.err
+    assert f"detector: {problem}" in done.err
 
 
 # --- how often it is right --------------------------------------------------------------------

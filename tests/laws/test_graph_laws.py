@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -408,6 +409,14 @@ def test_a_gap_of_millions_of_blanks_is_passed_at_once() -> None:
     assert time.process_time() - before < 5  # looking at all of it at every step took minutes
 
 
+def test_a_long_unit_is_looked_for_once_in_a_table_with_wide_columns() -> None:
+    text = ("a" + " " * 40) * 20_000
+    before = time.process_time()
+    assert not spans(text, ["x" * 9_000])
+    assert spans(text + "b", ["x" * 9_000, "a b"]) == [(819_959, 820_001)]
+    assert time.process_time() - before < 5  # steps that overlap a hundred times took 24 seconds
+
+
 @pytest.mark.parametrize("target", ["t{}/index", "index"])
 def test_links_to_pages_of_one_name_are_resolved_in_linear_time(target: str) -> None:
     number = times(2_000, 10_000)
@@ -422,6 +431,20 @@ def test_links_to_pages_of_one_name_are_resolved_in_linear_time(target: str) -> 
     assert all(map(len, edges))
     # A square took four seconds for the smaller number.
     assert time.process_time() - before < number / 1_000
+
+
+def test_pages_in_deep_folders_take_no_memory_for_each_folder() -> None:
+    number = 2_000
+    paths = [f"docs/reference/v1/azure/components/area/section{at}/{at}.md" for at in range(number)]
+    docs = {path: Doc(path, _linking("section7/7")) for path in paths}
+    tracemalloc.start()
+    try:
+        resolved = LinkTargets(docs)
+        assert all(resolved.resolved(path).edges for path in paths)
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used < number * 2_000  # the ends of all paths took 5,000 bytes for each
 
 
 def _linking(target: str) -> Record:

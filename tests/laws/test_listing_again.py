@@ -6,11 +6,15 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from manuals import write
+from stdio import Wire
+from strangers import stranger
 from torture import examples
 
 from fumishirube import Document, IndexedFile, Root, Source
@@ -111,6 +115,62 @@ def test_a_loader_that_inherits_the_word_lists_files_after_each_change(tmp_path:
     assert loader.asked == 2
 
 
+LOADER = """
+from pathlib import Path
+from typing import ClassVar
+from fumishirube import Document, Section, Source, Stage, hook
+
+class Notes(Stage):
+    by_name: ClassVar[bool] = True
+
+    def sources(self, root):
+        here = Path(__file__).parent
+        with (here / "asked").open("a") as asked:
+            asked.write("x")
+        if (here / "broken").exists():
+            raise ValueError
+        return [Source(entry.path) for entry in root.files() if entry.name.endswith(".note")]
+
+    def load(self, root, source):
+        text = root.read_bytes(source.path).decode()
+        size = len(text)
+        return Document(source.path, "note", text, (Section("note", 1, 1, 0, size, size, 0),))
+
+@hook
+def register_loaders(register):
+    register("notes", Notes)
+"""
+
+
+def test_a_loader_of_a_plugin_may_go_by_name_but_not_while_it_fails(tmp_path: Path) -> None:
+    site = stranger(tmp_path / "site", "noter", LOADER)
+    workspace = write(tmp_path / "work", {"m/a.note": "solar\n"})
+    manual = workspace / "manuals" / "m"
+    put(manual, "a.note", "solar\n")
+    (workspace / "fumishirube.yaml").write_text("pipelines: {manual: {loaders: [notes]}}\n")
+
+    def asked() -> int:
+        return len((site / "asked").read_text())
+
+    with Wire(workspace, PYTHONPATH=os.fspath(site)) as wire:
+        wire.ok("manual_ls")
+
+        def found() -> int:
+            search = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"]}
+            candidates: int = wire.ok("manual_find", **search)["candidates"]
+            return candidates
+
+        assert found() == 1
+        before = asked()
+        put(manual, "a.note", "solar winter\n")
+        assert (found(), asked()) == (1, before)
+        (site / "broken").touch()
+        put(manual, "b.note", "solar\n")
+        assert found() == 1
+        (site / "broken").unlink()
+        assert found() == 2
+
+
 @settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(
@@ -155,3 +215,13 @@ def test_a_summary_of_changed_pages_is_that_of_all(
         }
         summary = CommitSummary.of(pages, summary)
         assert summary == CommitSummary.of(pages)
+
+
+def test_a_summary_is_right_if_an_index_shows_its_pages_by_a_view() -> None:
+    pages = {"a": IndexedFile("a", "1"), "b": IndexedFile("b", "1")}
+    before = CommitSummary.of(MappingProxyType(pages))
+    del pages["b"]
+    pages["a"] = IndexedFile("a", "2")
+    after = CommitSummary.of(MappingProxyType(pages), before)
+    assert after == CommitSummary.of(pages)
+    assert after.fingerprint != before.fingerprint

@@ -70,13 +70,16 @@ class SearchExtent(NamedTuple):
 
 
 class CommitSummary(NamedTuple):
-    """A summary of the pages of one commit; ``lines`` are what its fingerprint has of each."""
+    """A summary of the pages of one commit; ``lines`` are each page, and what its fingerprint has.
+
+    ``pages`` may change with the next commit: an index may return a view of what it has then.
+    """
 
     pages: Mapping[str, IndexedFile]
     skipped: tuple[LeftOut, ...]
     headings: int
     fingerprint: str
-    lines: Mapping[str, str]
+    lines: Mapping[str, tuple[IndexedFile, str]]
 
     @classmethod
     def of(
@@ -84,14 +87,12 @@ class CommitSummary(NamedTuple):
     ) -> CommitSummary:
         """Return the summary of these pages; most may be the same objects as ``before``."""
         skipped = sorted([LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped])
-        known = before.pages if before else EMPTY_MAPPING
-        lines = dict(before.lines) if before else {}
-        for path in known.keys() - pages.keys():
-            del lines[path]
-        lines.update(
-            [(path, _line(page)) for path, page in pages.items() if known.get(path) is not page]
-        )
-        stamps = "\0".join([lines[path] for path in sorted(lines)])
+        known = before.lines if before else EMPTY_MAPPING
+        lines = {
+            path: line if (line := known.get(path)) and line[0] is page else (page, _line(page))
+            for path, page in pages.items()
+        }
+        stamps = "\0".join([lines[path][1] for path in sorted(lines)])
         fingerprint = sha256(stamps.encode()).hexdigest()[:16]
         headings = sum([page.blank for page in pages.values()])
         return cls(pages, tuple(skipped), headings, fingerprint, lines)

@@ -29,6 +29,7 @@ from fumishirube.engine.unions import JoinedProgress, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.finder import Finder
 from fumishirube.host.guarded_offers import unlisted_by, unread_by
+from fumishirube.host.guarded_results import GuardedScorer
 from fumishirube.host.indexes import IndexFolders, OpenIndexes, manual_vectors, surface_vectors
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
@@ -169,7 +170,8 @@ class PipelineContext:
         """Return a running scorer of the pipeline by its name, or open a new one."""
         if settings is not None:
             chosen = self._shared.stage("scorers", name, settings)
-            begun = running("scorers", chosen, self._running, self._shared.guarded, "scorer")
+            guarded = self._shared.guarded
+            begun = running("scorers", chosen, self._running, guarded, "scorer", GuardedScorer)
             scorer: Scorer = begun.stage
             return scorer
         for named in self._pipeline.scorers:

@@ -1,4 +1,4 @@
-"""Tools, resources and prompts of plugins: watched, and what they return checked."""
+"""Tools, resources, prompts and surfaces' scorers of plugins: what they return is checked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 
 from pydantic_core import PydanticSerializationError
 
+from fumishirube.engine.stage_results import checked_ranking
 from fumishirube.errors import Cancelled, FumishirubeError, ToolError
 from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.guarded_stages import GuardedStage
 from fumishirube.host.offered_types import (
     check_contents,
     check_listed,
@@ -21,6 +23,7 @@ from fumishirube.host.offered_types import (
 )
 from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.interrupts import is_interrupt
+from fumishirube.stages import Scorer
 from fumishirube.tools.calls import dumped
 from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.resources import Prompt, Resources
@@ -111,3 +114,10 @@ GUARDED_OFFERS: Mapping[type, Callable[[Any, ForeignWork, PluginGuard], Any]] = 
     Prompt: guarded_prompt,
 }
 """The guards by the kind of what a surface offers."""
+
+
+class GuardedScorer(GuardedStage[Scorer]):
+    """A scorer of a plugin that a surface calls: no search checks what it returns."""
+
+    def _checked(self, method: str, result: Any) -> Any:
+        return checked_ranking(result) if method == "score" else super()._checked(method, result)

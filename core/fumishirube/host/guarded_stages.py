@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 from fumishirube.corpus import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
+from fumishirube.engine.claiming_loaders import goes_by_name
 from fumishirube.engine.stage_calls import threaded
 from fumishirube.engine.stage_results import document_fault
 from fumishirube.engine.vectors.embedding import vector_fault
@@ -182,6 +183,11 @@ class GuardedLoader(GuardedStage[Loader]):
     def source_code(self) -> str:
         """A digest of the code and its version, part of the stamps of the claimed files."""
         return source_digest(type(self._stage), self._work.distribution)
+
+    @property
+    def by_name(self) -> bool:
+        """Whether the names of the files alone decide; never while its last listing stands in."""
+        return not self._failing and goes_by_name(self._stage)
 
     def sources(self, root: Root) -> tuple[Source, ...]:
         """Return the claimed files, or those of the last listing if it fails or takes too long."""

@@ -21,6 +21,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, PluginError
 from fumishirube.host.guarded_offers import GuardedOffers
+from fumishirube.host.guarded_stages import GuardedStage
 from fumishirube.host.memory import SearchMemory
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
@@ -219,6 +220,7 @@ def running(
     opening: ExitStack,
     guarded: GuardedOffers,
     coordinate: str,
+    kind: type[GuardedStage[Any]] | None = None,
 ) -> NamedStage[Any]:
     """Return the running form of a stage, guarded; the stack closes it."""
     stage = named.stage
@@ -228,7 +230,7 @@ def running(
             stage = opening.enter_context(guarded.opened(work, stage.open))
         except PluginError as error:
             raise ConfigError(str(error), at=coordinate) from error
-    return guarded.stage(kind_name, named, stage)
+    return guarded.stage(kind_name, named, stage, kind)
 
 
 @dataclass(frozen=True)
