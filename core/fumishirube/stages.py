@@ -78,7 +78,7 @@ class Loader(Protocol):
 
     It may have attributes: ``placed``, if its documents have places, such as pages; ``isolated``,
     if several files may be loaded at a time; ``remembered``, if the engine stores its documents;
-    ``by_name``, in the class with ``sources``, if these depend on the names of the files alone.
+    ``by_name``, in its own class, if its ``sources`` depend on the names of the files alone.
     """
 
     def sources(self, root: Root) -> Iterable[Source]:

@@ -18,6 +18,7 @@ from strangers import stranger
 from torture import examples
 
 from fumishirube import Document, IndexedFile, Root, Source
+from fumishirube.disk import FolderEntry
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.engine.recoverable_index import CommitSummary
@@ -47,7 +48,10 @@ class ByName:
 
     def sources(self, root: Root) -> Iterable[Source]:
         self.asked += 1
-        return [Source(entry.path) for entry in root.files() if entry.name.endswith(".md")]
+        return [Source(entry.path) for entry in root.files() if self.is_listed(root, entry)]
+
+    def is_listed(self, root: Root, entry: FolderEntry) -> bool:
+        return entry.name.endswith(".md")
 
     def load(self, root: Root, source: Source) -> Document:
         raise NotImplementedError
@@ -60,6 +64,13 @@ class ByText(ByName):
         self.asked += 1
         paths = [entry.path for entry in root.files()]
         return [Source(path) for path in paths if b"mine" in root.read_bytes(path)]
+
+
+class ByTextInPart(ByName):
+    """Inherits how files are listed, but not what decides it."""
+
+    def is_listed(self, root: Root, entry: FolderEntry) -> bool:
+        return b"mine" in root.read_bytes(entry.path)
 
 
 def put(folder: Path, name: str, text: str, age: int = 0) -> None:
@@ -96,7 +107,7 @@ def test_a_loader_that_goes_by_name_lists_files_again_only_when_names_change(
 
 def test_a_loader_whose_documents_are_cached_goes_by_name_if_it_did(tmp_path: Path) -> None:
     cached = ParsedDocuments(Root(tmp_path / "state"))
-    for loader, asked in ((ByName(), 1), (ByText(), 2)):
+    for loader, asked in ((ByName(), 1), (ByText(), 2), (ByTextInPart(), 2)):
         manual = ManualFolder("m", Root(tmp_path), [RememberingLoader(loader, "", cached)])
         put(tmp_path, "a.md", "mine")
         assert manual.sweep().keys() == {"a.md"}

@@ -82,10 +82,8 @@ def claimed_by(
 
 
 def goes_by_name(loader: Loader) -> bool:
-    """Tell whether the class that defines a loader's ``sources`` says so, not one that inherits."""
-    defining = next((kind for kind in type(loader).__mro__ if "sources" in vars(kind)), None)
-    said = defining is not None and "by_name" in vars(defining)
-    return said and getattr(loader, "by_name", False) is True
+    """Tell whether a loader's own class says so, not one that it inherits from."""
+    return "by_name" in vars(type(loader)) and getattr(loader, "by_name", False) is True
 
 
 def _any_young(entries: Iterable[FolderEntry]) -> bool:
