@@ -22,11 +22,13 @@ from http_server import PROBE, SECONDS, HttpServer, environment, probing
 from manuals import fumishirube
 from warm_start import warm_script
 
+from fumishirube.config.configuration import load_config
 from fumishirube.host.application import Application
 from fumishirube.host.reload import reloader
 from fumishirube.host.reload.inputs import ConfigInForce, InputWatcher
 from fumishirube.host.reload.reloader import Reloader, Reopen, ServedApplication
-from fumishirube.host.startup import open_application
+from fumishirube.host.startup import open_application, replaced_application
+from fumishirube.plugins.discovery import load_plugins
 from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call, Session
 
@@ -154,7 +156,7 @@ def test_a_process_begins_with_what_another_has_in_force_whatever_the_files_are(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def reopen(former: Application, _revision: int) -> Application:
-        return open_application(tmp_path, strangers=False, former=former)
+        return replaced_application(former, partial(load_config, tmp_path), strangers=False)
 
     monkeypatch.setenv("FUMISHIRUBE_TEST_SECRET", "swordfish")
     write(tmp_path, "surfaces: []\n")
@@ -409,12 +411,12 @@ def test_all_modules_of_a_plugin_are_imported_again(
     write(tmp_path, "surfaces: [{use: voice}]\n")
     (voiced / "fumishirube_word.py").write_text("WORD = 'first'\n")
     monkeypatch.syspath_prepend(voiced)
-    reopen = partial(open_application, tmp_path, environ={})
-    first = reopen()
+    first = open_application(tmp_path, environ={})
+    read = partial(load_config, tmp_path, environ={})
     live = Reloader(
         ServedApplication(first, nullcontext),
         InputWatcher(first.loaded.inputs),
-        lambda former, revision: reopen(former=former, revision=revision),
+        lambda former, revision: replaced_application(former, read, revision=revision),
         nullcontext,
     )
     try:
@@ -471,7 +473,8 @@ def test_the_trust_for_which_a_refusal_asks_is_taken_in(
     environ = dict.fromkeys(("XDG_CONFIG_HOME", "APPDATA"), str(tmp_path / "config"))
 
     def reopen(former: Application, _revision: int) -> Application:
-        return open_application(work, strangers=False, environ=environ, former=former)
+        read = partial(load_config, work, environ=environ)
+        return replaced_application(former, read, strangers=False)
 
     live = served(work, reopen, environ)
     for yaml, words, outcome in (
@@ -522,11 +525,9 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     made: WeakSet[Application] = WeakSet()
 
     def reopen(former: Application, revision: int) -> Application:
-        made.add(
-            fresh := open_application(
-                tmp_path, strangers=False, environ={}, former=former, revision=revision
-            )
-        )
+        read = partial(load_config, tmp_path, environ={})
+        fresh = replaced_application(former, read, strangers=False, revision=revision)
+        made.add(fresh)
         return fresh
 
     live = served(tmp_path, reopen)
@@ -559,10 +560,12 @@ def served(
     environ: Mapping[str, str] | None = None,
     begun: ConfigInForce | None = None,
 ) -> Reloader:
-    loaded, inputs = (begun.loaded, begun.inputs) if begun else (None, None)
-    first = open_application(workspace, strangers=False, environ=environ or {}, loaded=loaded)
+    loaded = begun.loaded if begun else load_config(workspace, environ=environ or {})
+    first = Application(loaded, load_plugins(strangers=False))
     watched = InputWatcher(first.loaded.inputs, strangers=False)
-    return Reloader(ServedApplication(first, nullcontext), watched, reopen, nullcontext, inputs)
+    return Reloader(
+        ServedApplication(first, nullcontext), watched, reopen, nullcontext, begun and begun.inputs
+    )
 
 
 def use(live: Reloader, session: Session, *, discover: bool = False) -> None:

@@ -14,6 +14,7 @@ import manuals
 import pytest
 from stdio import Wire
 
+from fumishirube.config.configuration import load_config
 from fumishirube.engine import background
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.recoverable_index import IndexState
@@ -21,7 +22,7 @@ from fumishirube.host import context
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.memory import PeerProcesses
-from fumishirube.host.startup import open_application
+from fumishirube.plugins.discovery import load_plugins
 
 FILES = 400
 SECONDS = 30
@@ -108,7 +109,9 @@ def test_a_process_that_does_not_lead_finishes_what_its_own_calls_leave(tmp_path
     manuals.write(tmp_path, {"m/a.md": "# A\nabacus\n"})
     (tmp_path / "fumishirube.yaml").write_text(f"pipelines: {{manual: {pipeline}}}\n")
     other = PeerProcesses(lambda *_: None, first=False)
-    opened = open_application(tmp_path, environ={}, strangers=False, peers=other)
+    opened = Application(
+        load_config(tmp_path, environ={}), load_plugins(strangers=False), peers=other
+    )
     with closing(opened) as application, application.lifespan():
         find = partial(hurried, partial(manuals.ask, application), "abacus")
         assert "not every file is embedded yet" in find()["degraded"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 import pytest
 
 from fumishirube import ConfigError
+from fumishirube.config.configuration import load_config
 from fumishirube.host.application import Application
-from fumishirube.host.startup import open_application
+from fumishirube.host.startup import open_application, replaced_application
 from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 from fumishirube_manual.surface import ManualSurface
@@ -27,9 +29,14 @@ def opened(tmp_path: Path) -> Opened:
     (tmp_path / "manuals" / "handbook").mkdir(parents=True)
     (tmp_path / "manuals" / "handbook" / "leave.md").write_text("# Leave\nTen days.\n", "utf-8")
 
-    def opening(yaml: str = "", **more: Any) -> Application:
+    def opening(
+        yaml: str = "", former: Application | None = None, revision: int = 0
+    ) -> Application:
         (tmp_path / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
-        return open_application(tmp_path, strangers=False, environ={}, **more)
+        if former is None:
+            return open_application(tmp_path, strangers=False, environ={})
+        read = partial(load_config, tmp_path, environ={})
+        return replaced_application(former, read, strangers=False, revision=revision)
 
     return opening
 

@@ -15,7 +15,6 @@ from fumishirube.config.pipelines import Use
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
-from fumishirube.host.memory import PeerProcesses
 from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import Plugins, load_plugins
@@ -40,39 +39,34 @@ def open_application(
     empty: bool = False,
     environ: Mapping[str, str] | None = None,
     only: Use | None = None,
-    former: Application | None = None,
-    revision: int = 0,
-    plugins: Plugins | None = None,
     trusted: bool = False,
-    folders: Mapping[str, Path] | None = None,
-    peers: PeerProcesses | None = None,
-    loaded: LoadedConfig | None = None,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build the application.
 
-    One that is already ``loaded`` is not read again. With ``only``, that surface alone is built,
-    configured or not, with its settings. ``former`` is the application that this one replaces in a
-    running process. ``revision`` counts how often the code of plugins was imported again.
-    ``plugins`` are already loaded ones. Paths outside the workspace must be ``trusted`` now, or
-    before. ``folders`` are the only manuals, by id. ``peers`` are the other processes of a server.
+    With ``only``, that surface alone is built, configured or not, with its settings. Paths outside
+    the workspace must be ``trusted`` now, or before.
 
     Raises:
         ConfigError: when that fails, or the folder has neither manuals nor a configuration and
             may not be ``empty``.
-        PluginError: when a plugin of the former application cannot be loaded again.
     """
-    read = partial(load_config, workspace, file, environ, trusted=trusted, folders=folders)
-    is_complete = loaded is not None
-    loaded = loaded or read()
-    if plugins is None:
-        plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
-    if former is not None:
-        plugins.check_against(former.plugins)
-    if not is_complete:
-        loaded = with_classic(loaded, plugins, read)
+    read = partial(load_config, workspace, file, environ, trusted=trusted)
+    loaded = read()
+    plugins = load_plugins_of(loaded, strangers=strangers)
+    loaded = with_classic(loaded, plugins, read)
+    return Application(narrowed(loaded, only, empty=empty), plugins)
+
+
+def narrowed(loaded: LoadedConfig, only: Use | None = None, *, empty: bool) -> LoadedConfig:
+    """Return a configuration with one surface alone, or as it is.
+
+    Raises:
+        ConfigError: when the folder has neither manuals nor a configuration and may not be
+            ``empty``.
+    """
     if only is not None:
-        loaded = loaded.alone(only)
-    elif (
+        return loaded.alone(only)
+    if (
         not empty
         and loaded.file is None
         and not loaded.folder("manuals").is_dir()
@@ -84,8 +78,30 @@ def open_application(
             "one with --workspace DIR, search any folder with --in FOLDER, or add one for good "
             "with 'fumishirube add NAME FOLDER'"
         )
-    if former is None:
-        return Application(loaded, plugins, peers=peers)
+    return loaded
+
+
+def replaced_application(
+    former: Application,
+    read: Callable[..., LoadedConfig],
+    *,
+    strangers: bool = True,
+    only: Use | None = None,
+    revision: int = 0,
+) -> Application:
+    """Build the application that replaces a former one, which stays as it is, in this process.
+
+    ``read`` returns its configuration. ``revision`` counts how often the code of plugins was
+    imported again.
+
+    Raises:
+        ConfigError: when that fails.
+        PluginError: when a plugin of the former application cannot be loaded again.
+    """
+    loaded = read()
+    plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
+    plugins.check_against(former.plugins)
+    loaded = narrowed(with_classic(loaded, plugins, read), only, empty=True)
     loaded, fixed_warnings = keep_fixed_settings(loaded, former.loaded)
     application = Application(loaded, plugins, former)
     application.warnings += fixed_warnings

@@ -35,16 +35,23 @@ def folder(options: Namespace) -> Path:
     )
 
 
-def written_configuration(options: Namespace, *, classic: bool = False) -> LoadedConfig:
+def written_configuration(
+    options: Namespace,
+    workspace: Path | None = None,
+    *,
+    classic: bool = False,
+    trusted: bool = False,
+) -> LoadedConfig:
     """Return the configuration of a command's workspace, or of the folders that it names.
 
-    That is as it is written, with the ``classic`` file if requested.
+    That is as it is written, with the ``classic`` file if requested. Another ``workspace`` is that
+    of a process that serves it. Paths outside must be ``trusted`` now, or before.
     """
     return load_config(
-        folder(options),
+        workspace or folder(options),
         options.config,
         classic=classic,
-        trusted=options.trust,
+        trusted=trusted or options.trust,
         folders=folders_in_place(options),
     )
 

@@ -21,14 +21,19 @@ from fumishirube.config.sections import RootSettings
 from fumishirube.config.validation import build_model
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
-from fumishirube.faces.cli.folders import folder, folders_in_place, written_configuration
+from fumishirube.faces.cli.folders import folder, written_configuration
 from fumishirube.faces.cli.output import complain, terminal_width
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.inputs import ConfigInForce
 from fumishirube.host.reload.rejections import RefusedReload, refused_reloads
-from fumishirube.host.startup import load_plugins_of, open_application, with_classic
+from fumishirube.host.startup import (
+    load_plugins_of,
+    narrowed,
+    replaced_application,
+    with_classic,
+)
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import SurfaceContext
@@ -78,7 +83,7 @@ def plugins_for(options: Namespace) -> Plugins:
         return load_plugins(strangers=not options.no_plugins)
 
 
-def configuration(options: Namespace) -> LoadedConfig:
+def configuration(options: Namespace, *, trusted: bool = False) -> LoadedConfig:
     """Return the configuration of a command's workspace; build and open nothing.
 
     The plugins are loaded, and returned as ``options.plugins``.
@@ -86,11 +91,17 @@ def configuration(options: Namespace) -> LoadedConfig:
     Raises:
         ConfigError: when it cannot be read.
     """
-    read = partial(written_configuration, options)
+    read = partial(written_configuration, options, trusted=trusted)
     loaded = read()
-    if options.plugins is None:
+    return with_classic(loaded, _plugins(options, loaded), read)
+
+
+def _plugins(options: Namespace, loaded: LoadedConfig) -> Plugins:
+    """Return the plugins of a command, which are loaded if they are not yet."""
+    if getattr(options, "plugins", None) is None:
         options.plugins = load_plugins_of(loaded, strangers=not options.no_plugins)
-    return with_classic(loaded, options.plugins, read)
+    plugins: Plugins = options.plugins
+    return plugins
 
 
 @contextmanager
@@ -106,17 +117,11 @@ def opened(
     With ``empty``, a workspace without files is no error. Paths outside the workspace must be
     ``trusted`` now, or before. A process of a server is ``begun`` with what is in force in it.
     """
-    application = open_application(
-        folder(options),
-        options.config,
-        strangers=not options.no_plugins,
-        empty=empty,
-        only=getattr(options, "only", None),
-        plugins=getattr(options, "plugins", None),
-        trusted=trusted or options.trust,
-        folders=folders_in_place(options),
+    loaded = begun.loaded if begun else configuration(options, trusted=trusted)
+    application = Application(
+        narrowed(loaded, getattr(options, "only", None), empty=empty),
+        _plugins(options, loaded),
         peers=getattr(options, "peers", None),
-        loaded=begun.loaded if begun else None,
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
@@ -136,16 +141,12 @@ def use_only(options: Namespace, surface: str, **settings: Any) -> None:
 
 def reopen(options: Namespace, former: Application, revision: int) -> Application:
     """Open the workspace again, to replace a former application, which stays as it is."""
-    return open_application(
-        former.loaded.workspace,
-        options.config,
+    return replaced_application(
+        former,
+        partial(written_configuration, options, former.loaded.workspace),
         strangers=not options.no_plugins,
-        empty=True,
         only=getattr(options, "only", None),
-        former=former,
         revision=revision,
-        trusted=options.trust,
-        folders=folders_in_place(options),
     )
 
 
