@@ -97,6 +97,13 @@ def test_of_sentences_about_as_relevant_the_one_with_a_figure_is_shown(figure: s
         ("Add [!INCLUDE[vs](../inc/vs.md)] here", "Add [!INCLUDE[vs](…)] here"),
         ("> [!INCLUDE [note](inc/note.md)]", "> [!INCLUDE [note](inc/note.md)]"),
         ("1. [!INCLUDE [step](inc/step.md)]", "1. [!INCLUDE [step](inc/step.md)]"),
+        ("a. [!INCLUDE [step](inc/step.md)]", "a. [!INCLUDE [step](inc/step.md)]"),
+        ("- [ ] [!INCLUDE [task](inc/task.md)]", "- [ ] [!INCLUDE [task](inc/task.md)]"),
+        ("- [x] [!INCLUDE [task](inc/task.md)]", "- [x] [!INCLUDE [task](inc/task.md)]"),
+        (
+            "Add [!INCLUDE[a](a.md)] a. [!INCLUDE[b](b.md)]",
+            "Add [!INCLUDE[a](…)] a. [!INCLUDE[b](…)]",
+        ),
         ("[!INCLUDE[a](a.md)] [!INCLUDE[b](b.md)]", "[!INCLUDE[a](a.md)] [!INCLUDE[b](b.md)]"),
         ("    print('<b>fee</b>')", "    print('<b>fee</b>')"),
         ("``a ` <b>``<b>c</b>", "``a ` <b>``c"),

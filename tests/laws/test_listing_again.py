@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
+from http_server import eventually
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from manuals import write
@@ -127,6 +129,7 @@ def test_a_loader_that_inherits_the_word_lists_files_after_each_change(tmp_path:
 
 
 LOADER = """
+import time
 from pathlib import Path
 from typing import ClassVar
 from fumishirube import Document, Section, Source, Stage, hook
@@ -140,7 +143,11 @@ class Notes(Stage):
             asked.write("x")
         if (here / "broken").exists():
             raise ValueError
-        return [Source(entry.path) for entry in root.files() if entry.name.endswith(".note")]
+        files = root.files()
+        while (here / "slow").exists():
+            time.sleep(0.01)
+        (here / "listed").touch()
+        return [Source(entry.path) for entry in files if entry.name.endswith(".note")]
 
     def load(self, root, source):
         text = root.read_bytes(source.path).decode()
@@ -154,23 +161,14 @@ def register_loaders(register):
 
 
 def test_a_loader_of_a_plugin_may_go_by_name_but_not_while_it_fails(tmp_path: Path) -> None:
-    site = stranger(tmp_path / "site", "noter", LOADER)
-    workspace = write(tmp_path / "work", {"m/a.note": "solar\n"})
-    manual = workspace / "manuals" / "m"
-    put(manual, "a.note", "solar\n")
-    (workspace / "fumishirube.yaml").write_text("pipelines: {manual: {loaders: [notes]}}\n")
+    site, workspace, manual = noted(tmp_path)
 
     def asked() -> int:
         return len((site / "asked").read_text())
 
     with Wire(workspace, PYTHONPATH=os.fspath(site)) as wire:
         wire.ok("manual_ls")
-
-        def found() -> int:
-            search = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"]}
-            candidates: int = wire.ok("manual_find", **search)["candidates"]
-            return candidates
-
+        found = partial(found_in, wire)
         assert found() == 1
         before = asked()
         put(manual, "a.note", "solar winter\n")
@@ -180,6 +178,53 @@ def test_a_loader_of_a_plugin_may_go_by_name_but_not_while_it_fails(tmp_path: Pa
         assert found() == 1
         (site / "broken").unlink()
         assert found() == 2
+
+
+def test_a_late_list_of_earlier_files_does_not_stay(tmp_path: Path) -> None:
+    site, workspace, manual = noted(tmp_path)
+    with Wire(workspace, PYTHONPATH=os.fspath(site)) as wire:
+        wire.ok("manual_ls")
+        assert found_in(wire) == 1
+        (site / "listed").unlink()
+        (site / "slow").touch()
+        put(manual, "b.note", "solar\n")
+        assert found_in(wire, budget={"time_ms": 1_000}) == 1
+        put(manual, "c.note", "solar\n")
+        (site / "slow").unlink()
+        eventually((site / "listed").exists)
+        found_in(wire)
+        assert found_in(wire) == 3
+
+
+def test_a_loader_that_cannot_say_how_it_lists_hinders_no_other(tmp_path: Path) -> None:
+    raising = "@property\n    def by_name(self): raise OSError"
+    code = LOADER.replace("by_name: ClassVar[bool] = True", raising)
+    site = stranger(tmp_path / "site", "noter", code)
+    workspace = write(tmp_path / "work", {"m/a.md": "solar\n", "m/b.note": "solar\n"})
+    (workspace / "fumishirube.yaml").write_text(
+        "pipelines: {manual: {loaders: [notes, defaults]}}\n"
+    )
+    with Wire(workspace, PYTHONPATH=os.fspath(site)) as wire:
+        wire.ok("manual_ls")
+        assert found_in(wire) == 1
+        stderr = wire.hang_up()
+    assert "plugin noter: loader 'notes' failed on m: OSError" in stderr
+
+
+def noted(folder: Path) -> tuple[Path, Path, Path]:
+    """Write a plugin with a loader, a workspace that uses it, and a manual in it."""
+    site = stranger(folder / "site", "noter", LOADER)
+    workspace = write(folder / "work", {"m/a.note": "solar\n"})
+    manual = workspace / "manuals" / "m"
+    put(manual, "a.note", "solar\n")
+    (workspace / "fumishirube.yaml").write_text("pipelines: {manual: {loaders: [notes]}}\n")
+    return site, workspace, manual
+
+
+def found_in(wire: Wire, **more: Any) -> int:
+    search = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"], **more}
+    candidates: int = wire.ok("manual_find", **search)["candidates"]
+    return candidates
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -113,7 +113,8 @@ def test_thresholds_of_another_type_are_not_used(
     application.close()
 
 
-def test_no_search_waits_for_the_statistics_of_another_surface(opened: Opened) -> None:
+@pytest.mark.parametrize("first", [True, False])
+def test_no_search_waits_for_the_statistics_of_another_surface(opened: Opened, first: bool) -> None:
     begun, done = Event(), Event()
 
     class Slow(ManualSurface):
@@ -123,7 +124,8 @@ def test_no_search_waits_for_the_statistics_of_another_surface(opened: Opened) -
             raise SystemExit(7)
 
     application = opened()
-    found(application)
+    if not first:
+        found(application)
     making = Thread(target=application.memory.statistics.thresholds, args=[Slow()])
     making.start()
     assert begun.wait(10)

@@ -142,6 +142,8 @@ def test_a_section_that_the_query_quotes_is_looked_at_wherever_it_is() -> None:
     Lexical().score(after_lexical, corpus, {})
     assert looked_at(alone) == ["00.md", "01.md"]
     assert looked_at(after_lexical) == ["00.md", "01.md", "quoted.md"]
+    Lexical(quotation_weight=0).score(after_lexical, corpus, {})
+    assert looked_at(after_lexical) == ["00.md", "01.md", "quoted.md"]
     # What another wording of the search quotes is no quotation of this one.
     assert looked_at(replace(after_lexical, text="a red macro")) == ["00.md", "01.md"]
 

@@ -176,8 +176,9 @@ class GuardedLoader(GuardedStage[Loader]):
         super().__init__(stage, work, guard)
         self._strict = strict
         self._claims: dict[Path, tuple[Source, ...]] = {}
-        self._late: dict[Path, Future[tuple[Source, ...]]] = {}
+        self._late: dict[Path, tuple[Future[tuple[Source, ...]], object]] = {}
         self._failing: set[Path] = set()
+        self._by_name = False
 
     @cached_property
     def source_code(self) -> str:
@@ -187,7 +188,7 @@ class GuardedLoader(GuardedStage[Loader]):
     @property
     def by_name(self) -> bool:
         """Whether the names of the files alone decide; never while its last listing stands in."""
-        return not self._failing and goes_by_name(self._stage)
+        return self._by_name and not self._failing
 
     def sources(self, root: Root) -> tuple[Source, ...]:
         """Return the claimed files, or those of the last listing if it fails or takes too long."""
@@ -204,7 +205,6 @@ class GuardedLoader(GuardedStage[Loader]):
             self._check(error, root.path.name)
             self._failing.add(root.path)
         else:
-            self._failing.discard(root.path)
             self._drop_outside(root, work)
         return self._claims.get(root.path, ())
 
@@ -225,16 +225,19 @@ class GuardedLoader(GuardedStage[Loader]):
 
         def listed() -> tuple[Source, ...]:
             with self._guard.watched(work, "sources"):
+                self._by_name = goes_by_name(self._stage)
                 claimed = all_of(self._stage.sources(root))
                 if not all(map(is_source, claimed)):
                     raise TypeError("it listed something else than sources")
                 return claimed
 
         late = self._late.pop(root.path, None)
-        listing = late or threaded(listed)
+        listing, files = late or (threaded(listed), root.listed)
         if not wait([listing], 0.0 if late else listing_seconds()).done:
-            self._late[root.path] = listing
+            self._late[root.path] = listing, files
             raise AbandonedUpdate("it has not listed its files in time")
+        is_old = late and files != root.listed  # then the next call lists the files of now
+        (self._failing.add if is_old else self._failing.discard)(root.path)
         return listing.result()
 
     def problem_of(self, root: Root) -> str | None:

@@ -112,13 +112,13 @@ class SurfaceStatistics:
         settings = loaded.config.adaptive
         self._base = Thresholds(settings.candidate_low, settings.file_bias)
         self._made: dict[type[Surface], SearchStatistics | None] = {}
-        self._lock = Lock()
+        self._locks: dict[type[Surface], Lock] = {}
 
     def of(self, surface: Surface) -> SearchStatistics | None:
         """Return those of a surface, if it keeps some; surfaces of one class share them."""
         kind = type(surface)
-        if kind not in self._made:  # else no search waits for another surface's to be made
-            with self._lock:
+        if kind not in self._made:  # no search waits for another surface's to be made
+            with self._locks.setdefault(kind, Lock()):
                 if kind not in self._made:
                     made = None
                     if isinstance(surface, HasStatistics):

@@ -24,9 +24,11 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _ONLY_INCLUDES = re.compile(
-    rf"[^\w\[]*+(?:\d+[.)](?=\s))?(?:[^\w\[]*+{_INCLUDE}[^()\s]+\)\])++[^\w\[]*+$", re.IGNORECASE
+    r"[^\w\[]*+(?:(?:\d+[.)]|[a-z][.)]|\[[ x]\])(?=\s))?"
+    rf"(?:[^\w\[]*+{_INCLUDE}[^()\s]+\)\])++[^\w\[]*+$",
+    re.IGNORECASE,
 )
-"""A line of included files alone, also as an item of a list or a row of a table."""
+"""A line of included files alone, also as an item of a list, a task or a row of a table."""
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 _ANCHOR = re.compile(r"(?<!\s)\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
 """The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""

@@ -195,9 +195,9 @@ def quoted_sections(text: str, corpus: Corpus) -> Sequence[Passage]:
     return [match.passage for match in matches] if len(matches) <= most else ()
 
 
-def quotations(query: Query) -> dict[str, Sequence[_Key]]:
-    """Return the keys of the sections that each text of a search quotes, for other scorers.
+def quotations(query: Query) -> list[_Key]:
+    """Return the keys of the sections that contain the text of a query, for other scorers.
 
-    The scorer ``lexical`` looks them up, and sets them.
+    Each scorer ``lexical`` looks them up, and adds them.
     """
-    return query.state.shared(dict[str, Sequence[_Key]], "quotations")
+    return query.state.shared(list[_Key], "quotations", query.text)

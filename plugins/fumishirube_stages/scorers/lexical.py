@@ -239,7 +239,7 @@ class Lexical(Stage):
         memo = query.state.shared(dict[str, QueryAnalysis], "lexical", self.fingerprint)
         if query.text not in memo:
             memo[query.text] = self._analyse(query.text, corpus)
-            quotations(query)[query.text] = [p.key for p in memo[query.text].quoted]
+            quotations(query).extend(passage.key for passage in memo[query.text].quoted)
         return memo[query.text]
 
     def _extras(

@@ -63,7 +63,7 @@ class PhraseScorer(Stage):
         if query.text not in known:
             known[query.text] = _SpanRarity(query.text, corpus, self.particle_weight)
         rarities = known[query.text]
-        quoted = [key for key in quotations(query).get(query.text, ()) if key in candidates]
+        quoted = [key for key in quotations(query) if key in candidates]
         for key in dict.fromkeys((*[*candidates][: self.depth], *quoted)):
             if key not in scored:
                 scored[key] = self._score(candidates[key], phrases, rarities, weight)

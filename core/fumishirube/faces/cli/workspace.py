@@ -86,7 +86,8 @@ def plugins_for(options: Namespace) -> Plugins:
 def configuration(options: Namespace, *, trusted: bool = False) -> LoadedConfig:
     """Return the configuration of a command's workspace; build and open nothing.
 
-    The plugins are loaded, and returned as ``options.plugins``.
+    The plugins are loaded, and returned as ``options.plugins``. Paths outside the workspace must be
+    ``trusted`` now, or before.
 
     Raises:
         ConfigError: when it cannot be read.
