@@ -23,8 +23,8 @@ from fumishirube.text import (
 )
 from fumishirube_stages.long_questions import share_of_words
 from fumishirube_stages.scorers.candidates import quotations
+from fumishirube_stages.scorers.query_analysis import is_hiragana
 
-_HIRAGANA = re.compile("[\u3041-\u309f]")
 _FOREIGN = re.compile("[!-~]+(?: [!-~]+)+")
 """Words beside each other in a Japanese query that are none of its own."""
 _CJK_CHARACTERS = 4
@@ -131,7 +131,7 @@ class _SpanRarity:
         return self._known[span]
 
     def _weight(self, term: str) -> float:
-        with_particle = _HIRAGANA.search(term) is not None and term not in self._of_concepts
+        with_particle = any(map(is_hiragana, term)) and term not in self._of_concepts
         return self._particle_weight if with_particle else 1.0
 
     @cached_property
