@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Thread
@@ -53,10 +53,17 @@ class Finished(NamedTuple):
     code: int | None
 
 
-def run_command(words: str | Sequence[str], text: str, seconds: float, **options: Any) -> Finished:
+def run_command(
+    words: str | Sequence[str],
+    text: str,
+    seconds: float,
+    started: Callable[[], None] = lambda: None,
+    **options: Any,
+) -> Finished:
     """Run a command with a text as its input; after some seconds end it with all its children.
 
-    ``options`` are those of ``subprocess.Popen``.
+    ``started`` is called when the command runs; what it raises ends the command too. ``options``
+    are those of ``subprocess.Popen``.
 
     Raises:
         OSError: when it cannot be run.
@@ -67,6 +74,7 @@ def run_command(words: str | Sequence[str], text: str, seconds: float, **options
     )
     with process:
         try:
+            started()
             printed, errors = process.communicate(text.encode("utf-8", "replace"), seconds)
         except subprocess.TimeoutExpired:
             _end(process)
@@ -187,12 +195,34 @@ def relay_mcp(log: Path, command: Sequence[str]) -> int:
         return RecordingProxy(log, server).relay(sys.stdin.buffer, sys.stdout.buffer)
 
 
-def run_shell(log: Path, folder: Path, command: str) -> int:
+class _Termination:
+    """Has whoever ends this process end its command too, which is in another session."""
+
+    def __init__(self) -> None:
+        self._told = False
+        signal.signal(signal.SIGTERM, self._note)
+
+    def started(self) -> None:
+        """End the process from now on; a signal that came while the command started counts."""
+        signal.signal(signal.SIGTERM, self._end)
+        if self._told:
+            self._end()
+
+    def _note(self, *_: object) -> None:
+        self._told = True
+
+    def _end(self, *_: object) -> None:
+        sys.exit(_ENDED)
+
+
+def run_shell(
+    log: Path, folder: Path, command: str, started: Callable[[], None] = lambda: None
+) -> int:
     """Run a shell command, and print as much of its output as a client would show."""
     shell = shutil.which("bash") or shutil.which("sh")
     words = [shell, "-c", command] if shell else command
     began = time.monotonic()
-    done = run_command(words, "", SHELL_SECONDS, shell=shell is None, cwd=folder)
+    done = run_command(words, "", SHELL_SECONDS, started, shell=shell is None, cwd=folder)
     shown = (done.printed + done.errors)[:SHELL_CHARACTERS]
     if done.code is None:
         shown += f"stopped after {SHELL_SECONDS} seconds\n"
@@ -208,9 +238,7 @@ def main(words: Sequence[str]) -> int:
         case [log, "mcp", *command] if command:
             return relay_mcp(Path(log), command)
         case [log, "shell", folder, *command] if command:
-            # Whoever ends this process has its command end too, which is in another session.
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(_ENDED))
-            return run_shell(Path(log), Path(folder), " ".join(command))
+            return run_shell(Path(log), Path(folder), " ".join(command), _Termination().started)
     sys.stderr.write("usage: LOG mcp COMMAND… | LOG shell FOLDER COMMAND…\n")
     return _USAGE
 

@@ -132,6 +132,28 @@ def test_a_command_ends_with_the_process_that_records_it(tmp_path: Path) -> None
     eventually_ended(child)
 
 
+SLOWLY_STARTING = """
+import subprocess, sys, time
+from fumishirube_eval import recording
+
+class SlowlyStarting(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        time.sleep(1)
+
+subprocess.Popen = SlowlyStarting
+sys.exit(recording.main(sys.argv[1:]))
+"""
+
+
+@posix
+def test_a_command_ends_though_the_signal_comes_while_it_starts(tmp_path: Path) -> None:
+    words = ["shell", str(tmp_path), "kill -TERM $PPID; echo $$ > child; sleep 600"]
+    command = [sys.executable, "-c", SLOWLY_STARTING, str(tmp_path / "log"), *words]
+    assert subprocess.run(command, timeout=60, check=False).returncode == 143
+    eventually_ended(tmp_path / "child")
+
+
 @pytest.mark.slow
 @posix
 def test_output_is_kept_of_a_command_whose_child_has_left_its_session(
