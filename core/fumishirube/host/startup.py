@@ -51,10 +51,23 @@ def open_application(
             may not be ``empty``.
     """
     read = partial(load_config, workspace, file, environ, trusted=trusted)
-    loaded = read()
-    plugins = load_plugins_of(loaded, strangers=strangers)
-    loaded = with_classic(loaded, plugins, read)
+    loaded, plugins = read_with_plugins(read, partial(load_plugins_of, strangers=strangers))
     return Application(narrowed(loaded, only, empty=empty), plugins)
+
+
+def read_with_plugins(
+    read: Callable[..., LoadedConfig], load: Callable[[LoadedConfig], Plugins]
+) -> tuple[LoadedConfig, Plugins]:
+    """Read a configuration, and load its plugins; they say whether ``config.yaml`` belongs to it.
+
+    If a surface in use reads that file, ``read`` is called again, with ``classic=True``.
+    """
+    loaded = read()
+    plugins = load(loaded)
+    known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
+    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
+    classic = any(use.use in known and takes(known[use.use]) for use in wanted)
+    return (read(classic=True) if classic else loaded), plugins
 
 
 def narrowed(loaded: LoadedConfig, only: Use | None = None, *, empty: bool) -> LoadedConfig:
@@ -98,11 +111,14 @@ def replaced_application(
         ConfigError: when that fails.
         PluginError: when a plugin of the former application cannot be loaded again.
     """
-    loaded = read()
-    plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
-    plugins.check_against(former.plugins)
-    loaded = narrowed(with_classic(loaded, plugins, read), only, empty=True)
-    loaded, fixed_warnings = keep_fixed_settings(loaded, former.loaded)
+
+    def load(loaded: LoadedConfig) -> Plugins:
+        plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
+        plugins.check_against(former.plugins)
+        return plugins
+
+    loaded, plugins = read_with_plugins(read, load)
+    loaded, fixed_warnings = keep_fixed_settings(narrowed(loaded, only, empty=True), former.loaded)
     application = Application(loaded, plugins, former)
     application.warnings += fixed_warnings
     return application
@@ -122,16 +138,6 @@ def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator
         closing(Application(without_state(loaded, scratch.path), plugins)) as application,
     ):
         yield application
-
-
-def with_classic(
-    loaded: LoadedConfig, plugins: Plugins, read: Callable[..., LoadedConfig]
-) -> LoadedConfig:
-    """Return a configuration, read again with ``config.yaml`` if a surface in use reads that."""
-    known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
-    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
-    classic = any(use.use in known and takes(known[use.use]) for use in wanted)
-    return read(classic=True) if classic else loaded
 
 
 def server_name(application: ToolHost) -> str:

@@ -31,8 +31,8 @@ from fumishirube.host.reload.rejections import RefusedReload, refused_reloads
 from fumishirube.host.startup import (
     load_plugins_of,
     narrowed,
+    read_with_plugins,
     replaced_application,
-    with_classic,
 )
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
@@ -93,8 +93,7 @@ def configuration(options: Namespace, *, trusted: bool = False) -> LoadedConfig:
         ConfigError: when it cannot be read.
     """
     read = partial(written_configuration, options, trusted=trusted)
-    loaded = read()
-    return with_classic(loaded, _plugins(options, loaded), read)
+    return read_with_plugins(read, partial(_plugins, options))[0]
 
 
 def _plugins(options: Namespace, loaded: LoadedConfig) -> Plugins:
