@@ -602,6 +602,19 @@ def test_a_command_that_ends_the_process_is_named_by_the_next_start(
     assert report(workspace, "greeter")["faults"][0].startswith(problem)
 
 
+def test_a_command_that_ends_the_process_is_named_if_the_configuration_is_in_the_home_folder(
+    workspace: Path, plugins: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace.parent / "own.yaml").write_text("version: 1\n", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(workspace.parent))
+    monkeypatch.setenv("USERPROFILE", str(workspace.parent))
+    greeter(plugins, arguments="__import__('os')._exit(7)")
+    assert run(workspace, "greet", "--config=~/own.yaml").code == 7
+    assert report(workspace, "greeter")["faults"][0].startswith(
+        "command 'greet' failed: the process ended"
+    )
+
+
 def test_a_command_that_exits_or_refuses_is_no_fault(workspace: Path, plugins: Path) -> None:
     greeter(plugins, returned="print('kind') or __import__('sys').exit(3)")
     done = run(workspace, "greet")

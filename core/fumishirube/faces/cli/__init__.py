@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from fumishirube.errors import PluginError
+from fumishirube.faces.cli.common_options import add_common, common_options
 from fumishirube.faces.cli.exit_codes import OK, USAGE_ERROR, guarded
 from fumishirube.faces.cli.messages import use_language
 from fumishirube.faces.cli.output import (
@@ -18,7 +19,7 @@ from fumishirube.faces.cli.output import (
     complain,
     flush_output,
 )
-from fumishirube.faces.cli.parser import COMMANDS, Parser, add_common, literal
+from fumishirube.faces.cli.parser import COMMANDS, Parser, literal
 from fumishirube.host.standard_streams import claim_output, exit_now, use_utf8_streams
 from fumishirube.interrupts import handle_interrupts
 from fumishirube.plugins.commands import (
@@ -138,9 +139,8 @@ def _added(
     if plugins is None:
         return commands.add(command)
     from fumishirube.faces.cli.plugin_commands import watched  # noqa: PLC0415 - only they pay for it
-    from fumishirube.faces.cli.workspace import early_options  # noqa: PLC0415 - the same
 
-    with watched(command, plugins, early_options(words), "add_arguments"):
+    with watched(command, plugins, common_options(words), "add_arguments"):
         return commands.add(command)
 
 

@@ -1,4 +1,4 @@
-"""The argument parser: common options, and suggestions for typing errors."""
+"""The argument parser, with suggestions for typing errors; converters of arguments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from argparse import (
 )
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn
 
 from fumishirube.errors import NotFound, did_you_mean
+from fumishirube.faces.cli.common_options import add_common
 from fumishirube.faces.cli.exit_codes import USAGE_ERROR
 from fumishirube.faces.cli.messages import translated, translated_sentence
 from fumishirube.faces.cli.output import clipped, complain, width
@@ -161,36 +161,6 @@ def add_subcommand(
 
 
 _HELP = ("-h", "--help")
-
-
-def _file(name: str) -> Path:
-    try:
-        # Clients start the command without a shell, and no shell expands --config=~/a.
-        return Path(name).expanduser()
-    except RuntimeError as error:
-        raise ArgumentTypeError(f"there is no home folder for {name!r}") from error
-
-
-def add_common(parser: Parser, default: str | None) -> None:
-    """Add the common options; they may come before or after the command."""
-    common = parser.add_argument_group("options of every command")
-    flag = SUPPRESS if default else False
-    help_text = "the folder that holds manuals/ (default: $WORKSPACE_ROOT, else the current folder)"
-    common.add_argument("--workspace", metavar="DIR", default=default, help=help_text)
-    help_text = "search this folder, where it is, instead of a workspace; may be repeated"
-    common.add_argument(
-        "--in", metavar="FOLDER", dest="folders", action="append", default=default, help=help_text
-    )
-    help_text = "the configuration (default: fumishirube.yaml in the workspace, if it is there)"
-    common.add_argument("--config", metavar="FILE", type=_file, default=default, help=help_text)
-    help_text = "start with the built-ins alone"
-    common.add_argument("--no-plugins", action="store_true", default=flag, help=help_text)
-    help_text = "print all notes, and log to standard error, stack traces included"
-    common.add_argument("-v", "--verbose", action="store_true", default=flag, help=help_text)
-    help_text = "print control characters unescaped"
-    common.add_argument("--raw", action="store_true", default=flag, help=help_text)
-    help_text = "allow the configuration to lead out of the workspace, this time; see 'trust'"
-    common.add_argument("--trust", action="store_true", default=flag, help=help_text)
 
 
 def add_json(parser: ArgumentParser) -> None:

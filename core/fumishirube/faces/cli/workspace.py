@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import time
-from argparse import ArgumentError, ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -21,6 +21,7 @@ from fumishirube.config.sections import RootSettings
 from fumishirube.config.validation import build_model
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
+from fumishirube.faces.cli.common_options import common_options
 from fumishirube.faces.cli.folders import folder, written_configuration
 from fumishirube.faces.cli.output import complain, terminal_width
 from fumishirube.host.application import Application
@@ -49,26 +50,12 @@ _NAMED = 5
 """Names listed in an error message, at most."""
 
 
-def early_options(words: Sequence[str]) -> Namespace | None:
-    """Return the options that choose a workspace, before parsing; ``None`` if they are wrong."""
-    known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    known.add_argument("--workspace")
-    known.add_argument("--in", dest="folders", action="append")
-    known.add_argument("--config", type=Path)
-    known.add_argument("--no-plugins", action="store_true")
-    known.add_argument("--trust", action="store_true")
-    try:
-        return known.parse_known_args(words)[0]
-    except (ArgumentError, SystemExit):
-        return None
-
-
 def early_plugins(words: Sequence[str]) -> Plugins:
     """Load the plugins before the command line is parsed, for their commands.
 
     If a plugin ends the process, the next process of this workspace reports it.
     """
-    options = early_options(words)
+    options = common_options(words)
     if options is None:
         return load_plugins(strangers="--no-plugins" not in words)
     return plugins_for(options)
