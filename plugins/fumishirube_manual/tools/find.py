@@ -7,6 +7,7 @@ from functools import partial
 
 from fumishirube import (
     Answer,
+    Budget,
     Call,
     Corpus,
     CoverageReport,
@@ -119,24 +120,26 @@ def search(
     )
     result = context.find(scope, query, call.progress)
     trace = with_exceptions(context, result.trace, result.rank)
-    for extra, stores in _STORES.items():
+    for extra, stored in _stores(context, result.corpus, settings, query.budget).items():
         if extra in settings.extras:
-            trace = stores(context, trace, result.corpus, settings)
-    if "addressed" in settings.extras:
-        trace = with_tags(context, trace, settings, query.budget)
+            trace = stored(trace)
     if params.include_claim_graph and settings.claim_graph:
         return with_claim_graph(context, trace, query.budget)
     return trace
 
 
-_STORES: Mapping[Extra, Callable[[SurfaceContext, Trace, Corpus, ManualSurface], Trace]] = {
-    "lines": lambda context, trace, corpus, _: with_weights(context, trace, corpus),
-    "names": lambda context, trace, corpus, _: with_names(context, trace, corpus),
-    "answerable": lambda context, trace, corpus, _: with_absent_words(context, trace, corpus),
-    "vocabulary": with_vocabulary,
-    "refers_to": lambda context, trace, *_: with_pointers(context, trace),
-}
-"""What each extra stores in the trace of a search, in this order: names need the weights."""
+def _stores(
+    context: SurfaceContext, corpus: Corpus, settings: ManualSurface, budget: Budget
+) -> Mapping[Extra, Callable[[Trace], Trace]]:
+    """Return what stores the data of each extra in a trace, in order: names need the weights."""
+    return {
+        "lines": lambda trace: with_weights(context, trace, corpus),
+        "names": lambda trace: with_names(context, trace, corpus),
+        "answerable": lambda trace: with_absent_words(context, trace, corpus),
+        "vocabulary": lambda trace: with_vocabulary(context, trace, corpus, settings),
+        "refers_to": lambda trace: with_pointers(context, trace),
+        "addressed": lambda trace: with_tags(context, trace, settings, budget),
+    }
 
 
 def assessment(
