@@ -98,18 +98,22 @@ def _near_first(text: str, query_units: Sequence[str]) -> int | None:
     """Return an offset a little before the first match: folding is faster than mapping."""
     if not query_units:
         return None
-    start, step, narrowing = 0, _STEP, False
-    while start < len(text):
+    start, step = 0, _STEP
+    while start < len(text) and not _begins(text, query_units, start, step):
         end = _reached(text, start + step, query_units)
-        form = folded(text[start:end])
-        if not any(unit in form for unit in query_units):
-            start = _end_of_blanks(text, start + step)  # no unit begins with one
-            step = step if narrowing else max(step, end - start)  # so little is folded twice
-        elif step > _STEP:
-            step, narrowing = max(_STEP, step // 2), True
-        else:
-            return start
-    return None
+        start = _end_of_blanks(text, start + step)  # no unit begins with one
+        step = max(step, end - start)  # so little is folded twice
+    while step > _STEP:
+        step = max(_STEP, step // 2)
+        while start < len(text) and not _begins(text, query_units, start, step):
+            start = _end_of_blanks(text, start + step)
+    return start if start < len(text) else None
+
+
+def _begins(text: str, query_units: Sequence[str], start: int, step: int) -> bool:
+    """Tell whether a match begins at most a step behind a place."""
+    form = folded(text[start : _reached(text, start + step, query_units)])
+    return any(unit in form for unit in query_units)
 
 
 def _reached(text: str, place: int, query_units: Sequence[str]) -> int:
