@@ -82,6 +82,7 @@ EXAMPLES = {
     "fused_ranking": "fused_ranking([], []).hits",
     "form_finder": "form_finder(SequenceCorpus(), 'sensor') is None  # matched literally",
     "is_cjk": "is_cjk('暇')",
+    "is_hiragana": "is_hiragana('の')",
     "is_unspaced": "is_unspaced('휴')",
     "is_worded": "is_worded('word;')",
     "is_function": "is_function('の')",

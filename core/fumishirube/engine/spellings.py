@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
-from fumishirube.text.folding import fold, is_cjk, is_worded, runs, words
+from fumishirube.text.folding import fold, is_cjk, is_hiragana, is_worded, runs, words
 
 NEAR = 3
 """The most spellings that are returned."""
@@ -20,7 +20,6 @@ _CHARACTERS = 4000
 _SHORTEST, _SHORT = 2, 3
 _LEAST, _LEAST_SHORT = 0.6, 0.5
 _PIECE = 3
-_HIRAGANA = re.compile(r"[\u3041-\u309f]")
 _ends_word = lru_cache(maxsize=4096)(is_worded)
 _BREAKS = " 。、"
 """Characters that are in no run, so that runs can be found from behind one of them."""
@@ -71,8 +70,8 @@ def near_spellings(term: str, corpus: Corpus) -> list[str]:
             seen.update(_candidates(text[:_CHARACTERS], spelled))
     likeness = Levenshtein.normalized_similarity
     near = extract(wanted, [*seen], scorer=likeness, limit=None, score_cutoff=spelled.least)
-    if not _HIRAGANA.match(wanted):
-        near = [match for match in near if not _HIRAGANA.match(match[0])]
+    if not is_hiragana(wanted[:1]):
+        near = [match for match in near if not is_hiragana(match[0][:1])]
     near.sort(key=lambda match: (-match[1], -seen[match[0]], match[0]))
     return [text for text, _, _ in near[:NEAR]]
 

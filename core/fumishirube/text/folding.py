@@ -237,6 +237,11 @@ def is_cjk(character: str) -> bool:
     return _is_among(character, _WIDE)
 
 
+def is_hiragana(character: str) -> bool:
+    """Tell whether a character is hiragana, the script of endings and particles."""
+    return "\u3041" <= character <= "\u309f"
+
+
 def is_worded(text: str) -> bool:
     """Tell whether a text has only letters, digits, and marks of scripts whose words need them."""
     return text.isalnum() or all(c.isalnum() or _is_among(c, _LETTERS + _INDIC) for c in text)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from fumishirube.text.folding import HAN, HANGUL, fold, is_cjk, occurs, runs
+from fumishirube.text.folding import HAN, HANGUL, fold, is_cjk, is_hiragana, occurs, runs
 from fumishirube.text.word_forms import FormFinder, TermSource, query_terms
 
 _FUNCTION_WORDS = (
@@ -123,7 +123,7 @@ def concepts(text: str) -> tuple[Concept, ...]:
 
 def is_function(term: str) -> bool:
     """Tell whether a term is a function word: hiragana, or a common English word."""
-    return term in _ENGLISH or all("\u3041" <= character <= "\u309f" for character in term)
+    return term in _ENGLISH or all(map(is_hiragana, term))
 
 
 def rarity(size: int, count: int) -> float:

@@ -21,7 +21,7 @@ from fumishirube import (
     merge_rankings,
 )
 from fumishirube.agreed_names import PINNED_TOP, SIDE
-from fumishirube.text import fold
+from fumishirube.text import fold, is_hiragana
 from fumishirube_stages.fused_scores import RRF_K, RrfK, normal
 
 BASE = "base"
@@ -40,7 +40,6 @@ _ENGLISH = (
 _LONGEST = 1_000
 """The most characters of a comparison; matching takes quadratic time."""
 _CLAUSE_END = re.compile(r"[。、!?]|,(?!\d)")
-_HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 
 
 class Decompose(Stage):
@@ -126,7 +125,7 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
     for place in (place for place, character in enumerate(both) if character == "と"):
         pair = _sound(both[:place], both[place + 1 :])
         around = (both[place - 1 : place], both[place + 1 : place + 2])
-        inside = all(_HIRAGANA.fullmatch(character) for character in around)
+        inside = all(map(is_hiragana, around))
         if pair and (not inside or all(corpus.count(Holds(side), 1).number for side in pair)):
             return pair
     return ()
@@ -135,5 +134,5 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
 def _sound(left: str, right: str) -> tuple[str, ...]:
     """Return the sides if they differ and each has two characters, or one that is not hiragana."""
     pair = tuple(side.strip(" 「」『』()\"'") for side in (left, right))
-    enough = all(len(side) > 1 or (side and not _HIRAGANA.fullmatch(side)) for side in pair)
+    enough = all(len(side) > 1 or (side and not is_hiragana(side)) for side in pair)
     return pair if enough and pair[0] != pair[1] else ()

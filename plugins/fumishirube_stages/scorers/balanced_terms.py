@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fumishirube import Corpus
-from fumishirube.text import WeightedConcept, is_cjk
-from fumishirube_stages.scorers.query_analysis import WeightedTerm, is_hiragana
+from fumishirube.text import WeightedConcept, is_cjk, is_hiragana
+from fumishirube_stages.scorers.query_analysis import WeightedTerm
 
 
 def with_whole_words(

@@ -17,13 +17,13 @@ from fumishirube.text import (
     fold,
     is_cjk,
     is_function,
+    is_hiragana,
     occurs,
     query_terms,
     rarity,
 )
 from fumishirube_stages.long_questions import share_of_words
 from fumishirube_stages.scorers.candidates import quotations
-from fumishirube_stages.scorers.query_analysis import is_hiragana
 
 _FOREIGN = re.compile("[!-~]+(?: [!-~]+)+")
 """Words beside each other in a Japanese query that are none of its own."""

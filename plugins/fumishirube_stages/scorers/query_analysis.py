@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -18,14 +17,13 @@ from fumishirube.text import (
     concepts,
     form_finder,
     is_function,
+    is_hiragana,
     is_part_of_terms,
     joined_terms,
     occurrences,
     query_terms,
     rarity,
 )
-
-_BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
 
 _MOST_TERMS = 256
 """The most terms of a query."""
@@ -180,7 +178,7 @@ def border_spans(terms: Iterable[str], text: str) -> Mapping[str, str]:
     義に occurs in many texts; 主義に, with the character before it in the query, in fewer.
     """
     spans: dict[str, str] = {}
-    for pair in filter(_BORDER.fullmatch, terms):
+    for pair in (term for term in terms if sorted(map(is_hiragana, term)) == [False, True]):
         for chunk in chunks(text):
             place = chunk.text.find(pair)
             if place >= 0:
@@ -189,8 +187,3 @@ def border_spans(terms: Iterable[str], text: str) -> Mapping[str, str]:
                 spans[pair] = chunk.text[place - before : place + len(pair) + after]
                 break
     return spans
-
-
-def is_hiragana(character: str) -> bool:
-    """Return whether a character is hiragana, the script of endings and particles."""
-    return "\u3041" <= character <= "\u309f"
