@@ -199,17 +199,17 @@ class _Termination:
     """Has whoever ends this process end its command too, which is in another session."""
 
     def __init__(self) -> None:
-        self._told = False
+        self._received = False
         signal.signal(signal.SIGTERM, self._note)
 
     def started(self) -> None:
         """End the process from now on; a signal that came while the command started counts."""
         signal.signal(signal.SIGTERM, self._end)
-        if self._told:
+        if self._received:
             self._end()
 
     def _note(self, *_: object) -> None:
-        self._told = True
+        self._received = True
 
     def _end(self, *_: object) -> None:
         sys.exit(_ENDED)

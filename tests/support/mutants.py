@@ -33,7 +33,6 @@ HELPERS = {
     "fumishirube.engine.rankings": "rrf",
     "fumishirube_stages.long_questions": "required_terms",
     "fumishirube_stages.document_scores": "vector",
-    "fumishirube_stages.fused_scores": "rrf",
     "fumishirube_stages.scorers.line_patterns": "regex",
     "fumishirube_stages.scorers.patterns": "regex",
     "fumishirube_stages.scorers.query_analysis": "lexical",

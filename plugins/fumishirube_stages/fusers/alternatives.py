@@ -20,7 +20,7 @@ from fumishirube import (
     merge_rankings,
 )
 from fumishirube.agreed_names import ALTERNATIVE, PINNED_TOP, SECOND
-from fumishirube_stages.fused_scores import RRF_K, RrfK, normal, top_score
+from fumishirube_stages.fusers.rrf import RRF_K, RrfK, normal, top_score
 
 TOGETHER, QUERY = "together", "query"
 _OF_EACH = 2

@@ -22,7 +22,7 @@ from fumishirube import (
 )
 from fumishirube.agreed_names import PINNED_TOP, SIDE
 from fumishirube.text import fold, is_hiragana
-from fumishirube_stages.fused_scores import RRF_K, RrfK, normal
+from fumishirube_stages.fusers.rrf import RRF_K, RrfK, normal
 
 BASE = "base"
 

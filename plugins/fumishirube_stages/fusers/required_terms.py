@@ -27,8 +27,8 @@ from fumishirube import (
 )
 from fumishirube.agreed_names import FREE, PINNED, REQUIRED
 from fumishirube.text import concepts, fold, mentions
-from fumishirube_stages.fused_scores import RRF_K, RrfK, normal
 from fumishirube_stages.fusers.picked_terms import rarest_words
+from fumishirube_stages.fusers.rrf import RRF_K, RrfK, normal
 from fumishirube_stages.long_questions import share_of_words
 
 _STRONG = frozenset({"exact", "phrase", "code_exact", "number_context", "proximity"})
