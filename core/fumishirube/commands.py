@@ -34,8 +34,8 @@ from fumishirube.faces.cli.parser import (
     suggest,
 )
 from fumishirube.faces.cli.plugins import reports_of
+from fumishirube.faces.cli.progress import Bar
 from fumishirube.faces.cli.workspace import (
-    Bar,
     chosen_manuals,
     known_manual,
     opened,

@@ -18,7 +18,7 @@ from warm_start import warm_script
 
 from fumishirube.faces.cli.config import outline
 from fumishirube.faces.cli.output import clipped, table, width
-from fumishirube.faces.cli.workspace import Bar
+from fumishirube.faces.cli.progress import Bar
 from fumishirube.text import places_of
 
 
@@ -53,7 +53,7 @@ def test_long_work_is_told_once_where_there_is_no_terminal(
     monkeypatch.setattr(sys, "stderr", said)
     clock = iter([0.0, 0.9, 1.1])
     own = SimpleNamespace(monotonic=lambda: next(clock))  # other threads read the real one
-    monkeypatch.setattr("fumishirube.faces.cli.workspace.time", own)
+    monkeypatch.setattr("fumishirube.faces.cli.progress.time", own)
     bar = Bar()
     assert bar.progress
     for done in range(1, 5):

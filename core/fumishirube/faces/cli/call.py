@@ -12,7 +12,8 @@ from fumishirube.errors import ConfigError, NotFound, ToolError
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import not_known
-from fumishirube.faces.cli.workspace import Bar, opened
+from fumishirube.faces.cli.progress import Bar
+from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.application import Application
 from fumishirube.host.surfaces import how_to_offer
 from fumishirube.tools.calls import call_tool

@@ -28,7 +28,8 @@ from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.faces.cli.output import counted, listed, reason_text
 from fumishirube.faces.cli.parser import add_json
-from fumishirube.faces.cli.workspace import Bar, opened, plugins_for, refused_by_servers
+from fumishirube.faces.cli.progress import Bar
+from fumishirube.faces.cli.workspace import opened, plugins_for, refused_by_servers
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface

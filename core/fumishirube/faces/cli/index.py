@@ -18,7 +18,8 @@ from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.messages import filled, translated, word
 from fumishirube.faces.cli.output import complain, counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
-from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
+from fumishirube.faces.cli.progress import Bar
+from fumishirube.faces.cli.workspace import chosen_manuals, opened, search_context
 from fumishirube.host.context import PipelineContext
 from fumishirube.interrupts import interrupt
 from fumishirube.query import Query
