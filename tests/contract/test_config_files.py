@@ -242,6 +242,13 @@ def test_a_file_is_compared_with_what_is_in_force_or_with_the_defaults(own: Path
     assert told.startswith("limits.depth: 7 -> ")
 
 
+def test_a_file_is_compared_with_the_classic_file_that_its_surface_reads(own: Path) -> None:
+    written(own, "surfaces: [{use: chapters}]\n")
+    written(own, "search: {max_results: 3}\nserver: {port: 9000}\n", "config.yaml")
+    assert config(own, "diff", "fumishirube.yaml") == Done(0, "", "")
+    assert "server.port: 9000 -> 8765" in config(own, "diff", "fumishirube.yaml", "defaults").out
+
+
 def test_what_cannot_be_compared_is_named(own: Path) -> None:
     assert config(own, "diff").code == 2
     assert "there is no file 'x.yaml'" in config(own, "diff", "x.yaml").err

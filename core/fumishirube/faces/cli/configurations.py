@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.config.configuration import Config, LoadedConfig, load_config, upwards
+from fumishirube.config.configuration import Config, LoadedConfig, upwards
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
 from fumishirube.config.yaml_file import leaves
 from fumishirube.engine.pipeline import NamedStage
@@ -19,6 +19,7 @@ from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.folders import folder
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.application import Application
+from fumishirube.host.startup import open_application
 from fumishirube.host.surfaces import ConfiguredSurface, use_of
 from fumishirube.plugins.discovery import load_plugins
 
@@ -127,11 +128,13 @@ def configured(name: str, options: Namespace) -> Configured:
             return in_force(application)
     if file is not None and not file.is_file():
         raise ConfigError(f"config diff: there is no file {file.name!r}")
-    place = folder(options).resolve()
-    loaded = load_config(place, file, {}) if file else LoadedConfig(Config(), place, None, {})
-    with closing(
-        Application(loaded, load_plugins(strangers=not options.no_plugins))
-    ) as application:
+    strangers, place = not options.no_plugins, folder(options).resolve()
+    if file is not None:
+        opening = open_application(place, file, strangers=strangers, empty=True, environ={})
+    else:
+        loaded = LoadedConfig(Config(), place, None, {})
+        opening = Application(loaded, load_plugins(strangers=strangers))
+    with closing(opening) as application:
         return in_force(application, name)
 
 
