@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from manuals import ask, fumishirube, opened, write
+from strangers import claim
 
 from fumishirube import ConfigError
 from fumishirube.host.application import Application
@@ -192,6 +193,21 @@ def test_an_import_writes_what_is_equal(tmp_path: Path) -> None:
     again = fumishirube("config", "import", cwd=workspace)
     assert again.code != 0
     assert "there already" in again.err
+
+
+def test_an_import_writes_rare_characters_so_that_they_are_read(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text('paths: {indices_dir: "a\\x7fb\\u2028c"}\n')
+    assert fumishirube("config", "import", cwd=tmp_path).code == 0
+    (tmp_path / "config.yaml").unlink()
+    assert settings(opened(tmp_path))["indices_dir"] == "a\x7fb\u2028c"
+
+
+def test_an_import_needs_the_surface(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("search: {max_results: 2}\n")
+    site = claim(tmp_path / "site", "fumishirube", "stages = fumishirube_stages.registration")
+    path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    done = fumishirube("config", "import", cwd=tmp_path, environ={"PYTHONPATH": path})
+    assert (done.code, "no surface that is installed reads a config.yaml" in done.err) == (2, True)
 
 
 def test_an_import_names_what_it_leaves_out(tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ def test_an_outline_is_yaml_whatever_the_words() -> None:
     value = {
         "yes": "no",
         "空": ["日本", "a: b", "# c", "", "1.5", "0x10", "~", "a\nb", "-", ".inf"],
+        "rare": ["a\x7fb\x85", "\u2028\u2029", "\ufeff\ufffe\ud800", "𠮷\U000e0100"],
         "nested": [{"a": 1, "b": [True, None, 1.5]}, [], {}, [[1], {"x": "y"}]],
     }
     assert yaml.safe_load("\n".join(outline(value, {}))) == value

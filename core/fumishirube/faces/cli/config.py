@@ -41,6 +41,8 @@ from fumishirube.plugins.registry import StageRegistry
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _OTHERS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """Words that YAML does not read as text."""
+_NO_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+"""Characters that JSON has as they are: YAML forbids them, or takes them for the end of a line."""
 
 
 class Variable(NamedTuple):
@@ -114,7 +116,9 @@ def _import(options: Namespace) -> None:
     if not source.is_file():
         raise ConfigError(f"there is no file {source.name!r}; name the one to import")
     registry = load_plugins(strangers=not options.no_plugins).registry
-    offer = next(offer for offer in registry["surfaces"] if takes(offer.stage))
+    offer = next((offer for offer in registry["surfaces"] if takes(offer.stage)), None)
+    if offer is None:
+        raise ConfigError(f"config import: no surface that is installed reads a {CLASSIC}")
     written = read_yaml(source)
     with locating_errors(source_places(written)):
         made, warnings = import_classic(written, offer.stage, offer.name)
@@ -201,7 +205,8 @@ def _comment(comments: Mapping[str, str], where: str) -> str:
 
 
 def _scalar(value: JsonValue) -> str:
-    """Return a scalar as JSON, which is valid YAML; a plain word needs no quotes."""
+    """Return a scalar as JSON, which is valid YAML with these escapes; a word needs no quotes."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _OTHERS:
         return value
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    return _NO_YAML.sub(lambda match: json.dumps(match[0])[1:-1], text)
