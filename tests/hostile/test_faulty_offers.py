@@ -59,7 +59,7 @@ import itertools
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
-from fumishirube import Answer, NotFound, Params, Stage, Tool, hook
+from fumishirube import Answer, ClassicSettings, NotFound, Params, Stage, Tool, hook
 from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template
 
 class Reply(Answer):
@@ -164,6 +164,14 @@ NAMED = "surface 'own' of plugin offerer: "
         ("model_post_init = lambda self, context: 1 / 0", "ZeroDivisionError: division by zero"),
         ("adopted = classmethod(refuse)", "NotFound: nothing is there"),
         ("adopted = classmethod(lambda *_: None)", "AttributeError: 'NoneType' object has no"),
+        (
+            "adopted = classmethod(lambda *_: ClassicSettings('x', {'doc': 'y'}))",
+            "TypeError: roots.doc: there is no such setting; did you mean 'docs'?",
+        ),
+        (
+            "adopted = classmethod(lambda *_: ClassicSettings('x', {'docs': 5}))",
+            "TypeError: roots.docs: must be a string, got 5",
+        ),
     ],
 )
 @pytest.mark.many_cases

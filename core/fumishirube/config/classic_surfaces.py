@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from fumishirube.config.classic import FILE, KNOWN, flat_keys, takes
 from fumishirube.config.configuration import Config, LoadedConfig, resolved_roots
 from fumishirube.config.pipelines import PipelineSpec
+from fumishirube.config.sections import RootSettings
+from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import leaves, read_yaml
 from fumishirube.disk.roots import Root
 from fumishirube.errors import ConfigError
@@ -73,6 +75,10 @@ def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[st
 
 def _under(config: Config, classic: ClassicSettings, number: int) -> Config:
     """Return a configuration with what it leaves open set by that of its surface of a number."""
+    try:
+        build_model(RootSettings, classic.roots, "roots", {}, {})
+    except ConfigError as error:
+        raise TypeError(str(error)) from error  # the surface has to check what it adopts
     roots = config.roots
     unset = {
         name: folder for name, folder in classic.roots.items() if name not in roots.model_fields_set
