@@ -18,7 +18,6 @@ from fumishirube.faces.cli.output import (
     listed,
     print_json,
     print_line,
-    reason_text,
     strip_controls,
     table,
     terminal_width,
@@ -35,6 +34,7 @@ from fumishirube.faces.cli.parser import (
 )
 from fumishirube.faces.cli.plugins import reports_of
 from fumishirube.faces.cli.progress import Bar
+from fumishirube.faces.cli.reasons import reason_text
 from fumishirube.faces.cli.workspace import (
     chosen_manuals,
     known_manual,

@@ -210,7 +210,7 @@ OF_MANUALS = ("coverage", "explanations", "ls", "toc")
 OF_TRACES = ("difference_lines", "trace")
 CHECKING = [
     ROOT / "core" / "fumishirube" / "faces" / "cli" / f"{name}.py"
-    for name in ("checks", "doctor", "output", "plugin_doctor", "stage_uses")
+    for name in ("checks", "doctor", "plugin_doctor", "reasons", "stage_uses")
 ]
 _TEXTS = re.compile(
     r"finding|remedy|skipped|_(SOME_)?REMED(Y|IES)|_UNEXPECTED|_OTHER_PLUGIN|_MEANINGS"

@@ -46,7 +46,6 @@ LONG = {
     "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
     "core/fumishirube/engine/manual_folder.py": "one manual: its files, in which versions",
     "core/fumishirube/engine/folder_index.py": "one index, and how it follows its files",
-    "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",
     "core/fumishirube/host/context.py": "one capability: all that a surface may use",
     "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",

@@ -10,7 +10,6 @@ from typing import Literal
 
 from fumishirube.config.notices import missing_folders
 from fumishirube.config.personal import USERS_FOLDER
-from fumishirube.config.pipelines import Use
 from fumishirube.disk.folders import is_full
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
@@ -26,10 +25,16 @@ from fumishirube.faces.cli.checks import (
 )
 from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.folders import written_configuration
-from fumishirube.faces.cli.output import counted, listed, reason_text
+from fumishirube.faces.cli.output import counted, listed
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.progress import Bar
-from fumishirube.faces.cli.workspace import opened, plugins_for, refused_by_servers
+from fumishirube.faces.cli.reasons import (
+    AGAIN,
+    reason_text,
+    remedy_of_skipped,
+    remedy_of_unlisted,
+)
+from fumishirube.faces.cli.workspace import opened, plugins_for, refused_by_servers, use_only
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
@@ -39,7 +44,6 @@ from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
 from fumishirube.surfaces import HasDiagnostics
 
-_HARMLESS = frozenset({"navigation_file", "empty"})
 _OTHER_PLUGIN = "update or uninstall the plugin, or leave it out of the configuration"
 
 
@@ -73,7 +77,7 @@ def _chosen(options: Namespace) -> Namespace:
         for offer in options.plugins.registry[SURFACES]:
             root = getattr(offer.stage, "root", MANUALS)
             if not offer.default and loaded.folder(root).is_dir():
-                options.only = Use(use=offer.name)
+                use_only(options, offer.name)
                 return options
     return options
 
@@ -250,7 +254,7 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
     files = counted(state.files - len(state.skipped), "file")
     sections = counted(state.corpus.size, "section")
     if state.degraded:
-        yield Check("FAIL", subject, state.degraded, _AGAIN)
+        yield Check("FAIL", subject, state.degraded, AGAIN)
     if state.corpus.size:
         yield Check("ok", subject, f"indexed: {sections} in {files}")
     else:
@@ -263,10 +267,8 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
         reasons.setdefault(row.reason, []).append(row.path)
     for reason, paths in sorted(reasons.items()):
         skipped = f"skipped {counted(len(paths), 'file')}, {reason_text(reason)}: {listed(paths)}"
-        if reason in _HARMLESS:
-            yield Check("ok", subject, skipped)
-        else:
-            yield Check("FAIL", subject, skipped, _REMEDIES.get(reason, _SOME_REMEDY))
+        remedy = remedy_of_skipped(reason)
+        yield Check("FAIL" if remedy else "ok", subject, skipped, remedy)
 
 
 def _unread(subject: str, rows: Sequence[UnreadFiles]) -> Iterator[Check]:
@@ -282,37 +284,5 @@ def _unlisted(subject: str, passed: Sequence[UnlistedEntry]) -> Iterator[Check]:
         groups.setdefault((entry.reason, entry.unit), []).append(entry.path)
     for (reason, unit), paths in sorted(groups.items()):
         finding = f"{counted(len(paths), unit)} not listed, {reason_text(reason)}: {listed(paths)}"
-        if reason in _UNEXPECTED:
-            yield Check("warn", subject, finding, _UNEXPECTED[reason])
-        else:
-            yield Check("ok", subject, finding)
-
-
-_AGAIN = "run 'fumishirube index' again later"
-_SOME_REMEDY = "check the file and its permissions"
-_REMEDIES = {
-    "time_budget": _AGAIN,
-    "undecodable": "save it as UTF-8",
-    "too_large": (
-        "divide it, or raise limits.file_bytes, or its loader's most_bytes, parse_steps or "
-        "unpacked_bytes"
-    ),
-    "loader_failed": "correct the file, or its loader; --verbose shows the error",
-    "damaged": "open it in its own program, and save it again",
-    "wrong_type": "rename it with the suffix of what it is",
-    "encrypted": "save it without a password, or give its loader the password",
-    "old_format": "save it in the format of today, such as .docx",
-    "parser_crashed": "open it in its own program, and save it again",
-    "needs_ocr": "install tesseract and set ocr: true of its loader, or add its text elsewhere",
-    "parser_timeout": "divide it, or raise parse_seconds of its loader",
-    "parser_memory": "divide it, or raise parse_bytes of its loader",
-}
-_UNEXPECTED: dict[str, str] = {
-    "forbidden": "let this user read it, or check its disk",
-    "special": "move it elsewhere",
-    "symlink": "put the file itself there",
-    "too_deep": "move it up, or raise limits.depth",
-    "unspeakable": (
-        "rename it: UTF-8 without control characters, backslashes, spaces around it or a drive"
-    ),
-}
+        remedy = remedy_of_unlisted(reason)
+        yield Check("warn" if remedy else "ok", subject, finding, remedy)

@@ -16,9 +16,10 @@ from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import Forbidden, ToolError
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.messages import filled, translated, word
-from fumishirube.faces.cli.output import complain, counted, listed, print_json, reason_text, table
+from fumishirube.faces.cli.output import complain, counted, listed, print_json, table
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.progress import Bar
+from fumishirube.faces.cli.reasons import reason_text
 from fumishirube.faces.cli.workspace import chosen_manuals, opened, search_context
 from fumishirube.host.context import PipelineContext
 from fumishirube.interrupts import interrupt

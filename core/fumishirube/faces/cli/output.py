@@ -26,36 +26,6 @@ _PLAIN = "\x1b[0m"
 _STYLES = {"match": "\x1b[1;31m", "title": "\x1b[1m", "place": "\x1b[36m", "note": "\x1b[2m"}
 _INVISIBLE = ("Mn", "Me", "Cf")
 _NARROWEST, _WIDEST = 40, 100
-_MEANINGS = {
-    "navigation_file": "a table of contents",
-    "undecodable": "no known encoding",
-    "too_large": "too large",
-    "loader_failed": "its loader failed",
-    "empty": "nothing is in them",
-    "damaged": "damaged",
-    "wrong_type": "their suffix is that of another format",
-    "encrypted": "locked by a password",
-    "old_format": "in the format of before 2007",
-    "needs_ocr": "pictures of pages without text",
-    "parser_crashed": "it crashes its parser",
-    "parser_timeout": "parsing takes too long",
-    "parser_memory": "parsing takes too much memory",
-    "pattern_too_slow": "the pattern takes too long",
-    "time_budget": "it was not reached yet",
-    "heading_only": "no text of their own",
-    "excluded_by_trace": "an earlier search returned them",
-    "excluded_by_read": "they have been read",
-    "symlink": "symbolic links are not followed",
-    "pool_full": "there was no room for more",
-    "per_file_cap": "better sections of its file were enough",
-    "hidden": "hidden by a name that begins with a dot",
-    "ignore_rule": "an ignore file leaves them out",
-    "no_loader": "no loader reads them",
-    "special": "a pipe, a socket or a device",
-    "unspeakable": "no path can contain such a name",
-    "too_deep": "deeper than limits.depth",
-    "forbidden": "the operating system does not open it",
-}
 
 
 def print_json(value: JsonValue, *, compact: bool = False) -> None:
@@ -156,11 +126,6 @@ def listed(names: Iterable[str], limit: int = 5) -> str:
     names = list(names)
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
-
-
-def reason_text(reason: str) -> str:
-    """Return why a file was skipped, in words for people."""
-    return _MEANINGS.get(reason, reason.replace("_", " "))
 
 
 def command(options: Namespace, *words: str | tuple[str, str], places: Sequence[str] = ()) -> str:
