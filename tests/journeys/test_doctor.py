@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import requires
 from pathlib import Path
 from threading import Event, Thread
 
@@ -133,6 +135,13 @@ def test_another_release_of_the_sdk_is_named(tmp_path: Path) -> None:
 
 def test_the_packages_here_fit() -> None:
     assert {check.status for check in installation()} == {"ok"}
+
+
+def test_the_requirements_are_of_the_form_that_is_checked() -> None:
+    own = [line for line in requires("fumishirube") or () if "extra ==" not in line]
+    form = re.compile(r"[\w.-]+((>=|<)[0-9.]+,?)+(; sys_platform == ['\"]\w+['\"])?")
+    assert len(own) > 10
+    assert [line for line in own if not form.fullmatch(line)] == []
 
 
 def test_a_package_of_another_system_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
