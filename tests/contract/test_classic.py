@@ -202,6 +202,23 @@ def test_an_import_writes_rare_characters_so_that_they_are_read(tmp_path: Path) 
     assert settings(opened(tmp_path))["indices_dir"] == "a\x7fb\u2028c"
 
 
+def test_an_import_never_writes_the_own_configuration_of_a_user_with_added_folders(
+    tmp_path: Path,
+) -> None:
+    own = {"XDG_CONFIG_HOME": str(tmp_path / "own"), "APPDATA": str(tmp_path / "own")}
+    write(tmp_path / "elsewhere", {"a/a.md": "# A\n"})
+    added = fumishirube("add", "specs", "elsewhere/manuals/a", cwd=tmp_path, environ=own)
+    assert added.code == 0, added.err
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "config.yaml").write_text("search: {max_results: 2}\n")
+    done = fumishirube("config", "import", "--in", str(tmp_path), cwd=here, environ=own)
+    assert (done.code, "without 'config import'" in done.err) == (2, True), done.err
+    assert fumishirube("config", "import", cwd=here, environ=own).code == 0
+    assert (here / "fumishirube.yaml").is_file()
+    assert not [*(tmp_path / "own").rglob("fumishirube.yaml")]
+
+
 def test_an_import_needs_the_surface(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("search: {max_results: 2}\n")
     site = claim(tmp_path / "site", "fumishirube", "stages = fumishirube_stages.registration")

@@ -29,7 +29,7 @@ from fumishirube.faces.cli.configurations import (
     in_force,
 )
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
-from fumishirube.faces.cli.folders import folder
+from fumishirube.faces.cli.folders import workspace_here
 from fumishirube.faces.cli.messages import filled, translated
 from fumishirube.faces.cli.output import complain, print_json, table
 from fumishirube.faces.cli.parser import add_json, one_of
@@ -108,7 +108,9 @@ def _env(options: Namespace) -> None:
 
 
 def _import(options: Namespace) -> None:
-    workspace = folder(options)
+    if options.folders:
+        raise ConfigError("--in: it goes without 'config import', which writes into a workspace")
+    workspace = workspace_here(options)  # never the user's own, where everything is trusted
     source = Path(options.files[0]) if options.files else workspace / CLASSIC
     target = workspace / FILE
     if target.exists() or target.is_symlink():  # it may lead to a new file elsewhere

@@ -23,16 +23,23 @@ def folder(options: Namespace) -> Path:
     With ``--in``, and in a folder that is no workspace while the user has manuals elsewhere or a
     configuration of their own, it is the user's own.
     """
-    named = options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip()
     if _folder_names(options):
         if options.workspace:
             raise ConfigError("--in: it goes without --workspace; a folder needs none")
         return configuration_folder(os.environ)
-    if not named and _is_elsewhere(options):
+    if not _named_workspace(options) and _is_elsewhere(options):
         return configuration_folder(os.environ)
-    return existing_folder(
-        named or ".", "--workspace" if options.workspace else "WORKSPACE_ROOT", entered=FILE
-    )
+    return workspace_here(options)
+
+
+def workspace_here(options: Namespace) -> Path:
+    """Return the folder in which a workspace begins: the named one, else the current folder."""
+    source = "--workspace" if options.workspace else "WORKSPACE_ROOT"
+    return existing_folder(_named_workspace(options) or ".", source, entered=FILE)
+
+
+def _named_workspace(options: Namespace) -> str:
+    return options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip()
 
 
 def written_configuration(
