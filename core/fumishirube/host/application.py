@@ -337,7 +337,7 @@ class Application(ToolHost):
             return None  # the plugin with the embedder of this name is not installed
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
         named = self._stage("embedders", Use(use=name), origin)
-        embedder: Embedder = running("embedders", named, opening, self.guarded, origin).stage
+        embedder: Embedder = running("embedders", named, opening, self.guarded).stage
         return embedder
 
     def trace_folder(self, path: str) -> Root | None:

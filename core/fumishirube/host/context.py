@@ -171,7 +171,7 @@ class PipelineContext:
         if settings is not None:
             chosen = self._shared.stage("scorers", name, settings)
             guarded = self._shared.guarded
-            begun = running("scorers", chosen, self._running, guarded, "scorer", GuardedScorer)
+            begun = running("scorers", chosen, self._running, guarded, GuardedScorer)
             scorer: Scorer = begun.stage
             return scorer
         for named in self._pipeline.scorers:

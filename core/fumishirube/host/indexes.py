@@ -211,7 +211,7 @@ def surface_vectors(
 
     named = pipeline_embedder(configured, begun)
     if chosen is not None:
-        runs = running("embedders", chosen, opening, shared.guarded, "embedder")
+        runs = running("embedders", chosen, opening, shared.guarded)
         named = named_embedder(configured, chosen, runs)
     folder = state_folder(shared.state.path, "vectors")
     return StoredVectors(named, folder, f"{named.identity if named else 'none'}.db")

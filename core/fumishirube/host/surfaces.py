@@ -152,10 +152,7 @@ class ConfiguredSurface:
         The index is not opened here, but for each manual.
         """
         begun = {
-            kind_name: [
-                running(kind_name, stage, opening, guarded, f"pipelines.{self.pipeline_name}")
-                for stage in stages
-            ]
+            kind_name: [running(kind_name, stage, opening, guarded) for stage in stages]
             for kind_name, stages in self.stages.items()
         }
         return RunningStages(**begun)
@@ -219,17 +216,20 @@ def running(
     named: NamedStage[Any],
     opening: ExitStack,
     guarded: GuardedOffers,
-    coordinate: str,
     kind: type[GuardedStage[Any]] | None = None,
 ) -> NamedStage[Any]:
-    """Return the running form of a stage, guarded; the stack closes it."""
+    """Return the running form of a stage, guarded; the stack closes it.
+
+    Raises:
+        ConfigError: when it does not open, with its place in the configuration.
+    """
     stage = named.stage
     if isinstance(stage, ResourceStage) and kind_name != "indexes":
         work = guarded.work(kind_name, named.plugin, named.name)
         try:
             stage = opening.enter_context(guarded.opened(work, stage.open))
         except PluginError as error:
-            raise ConfigError(str(error), at=coordinate) from error
+            raise ConfigError(str(error), at=named.coordinate) from error
     return guarded.stage(kind_name, named, stage, kind)
 
 
