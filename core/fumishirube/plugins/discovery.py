@@ -138,13 +138,16 @@ class Plugins:
             raise UnknownStage("; ".join((error.problem, *causes)), at=coordinate) from error
 
     def _causes(self, noun: str, name: str) -> list[str]:
-        """Return the problems of refused plugins that may explain a missing stage."""
+        """Return the problems of plugins that may explain a missing stage.
+
+        Those are of the plugins that registered it in vain, or else of refused ones whose entry
+        point or distribution has its name, or else of all refused ones.
+        """
         claimed = [r for r in self.reports if any(p.stage == (noun, name) for p in r.problems)]
         refused = [r for r in self.reports if r.status == "refused"]
         refused.sort(key=lambda report: report.problems[0].imported)
         alike = [r for r in refused if name in r.plugin or name in r.distribution]
-        naming = {p.id for p in installed() if p.mentions(name)} if refused else set()
-        shown = claimed or alike or [r for r in refused if r.plugin in naming] or refused
+        shown = claimed or alike or refused
         causes = [*map(str, shown[:_MOST_CAUSES])]
         if len(shown) > _MOST_CAUSES:
             causes.append("see 'fumishirube plugins' for the others")

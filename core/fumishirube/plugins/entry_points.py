@@ -36,19 +36,6 @@ class InstalledPlugin(NamedTuple):
         match = EntryPoint.pattern.match(self.point.value)
         return match["module"] if match and all(match["module"].split(".")) else None
 
-    def mentions(self, name: str) -> bool:
-        """Tell whether the source of its distribution contains a name in quotes."""
-        quoted = (f'"{name}"', f"'{name}'")
-        for file in (self.point.dist.files if self.point.dist else None) or ():
-            if file.suffix == ".py":
-                try:
-                    source = file.read_text(encoding="utf-8")
-                except (OSError, ValueError):
-                    continue
-                if any(word in source for word in quoted):
-                    return True
-        return False
-
 
 def plugin_points() -> list[EntryPoint]:
     """Return the entry points of all versions of the plugin API, in the order of installation."""
