@@ -170,13 +170,11 @@ class PipelineContext:
         """Return a running scorer of the pipeline by its name, or open a new one."""
         if settings is not None:
             chosen = self._shared.stage("scorers", name, settings)
-            guarded = self._shared.guarded
-            begun = running("scorers", chosen, self._running, guarded, GuardedScorer)
-            scorer: Scorer = begun.stage
-            return scorer
+            begun = running("scorers", chosen, self._running, self._shared.guarded)
+            return GuardedScorer.of(begun.stage)
         for named in self._pipeline.scorers:
             if named.name == name:
-                return named.stage
+                return GuardedScorer.of(named.stage)
         raise ConfigError(
             f"one called {name!r} is needed; add {{use: {name}}}, or another one with 'as: {name}'",
             at=f"pipelines.{self._configured.pipeline_name}.scorers",

@@ -55,21 +55,15 @@ class GuardedOffers:
             return None
         return ForeignWork(plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
 
-    def stage(
-        self,
-        kind_name: str,
-        named: NamedStage[Any],
-        running: Any,
-        kind: type[GuardedStage[Any]] | None = None,
-    ) -> NamedStage[Any]:
-        """Return the running form of a stage, guarded if it is a plugin's, as one of a ``kind``."""
+    def stage(self, kind_name: str, named: NamedStage[Any], running: Any) -> NamedStage[Any]:
+        """Return the running form of a stage, guarded if it is a plugin's."""
         work = self.work(kind_name, named.plugin, named.name)
         if work is None:
             return named._replace(stage=running, trusted=True)
         if kind_name == LOADERS:
             loader = GuardedLoader(running, work, self._guard, strict=self._strict)
             return named._replace(stage=loader)
-        kind = kind or GUARDED_KINDS.get(kind_name, GuardedStage)
+        kind = GUARDED_KINDS.get(kind_name, GuardedStage)
         return named._replace(stage=kind(running, work, self._guard))
 
     def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates | None:

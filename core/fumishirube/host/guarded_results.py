@@ -119,5 +119,10 @@ GUARDED_OFFERS: Mapping[type, Callable[[Any, ForeignWork, PluginGuard], Any]] = 
 class GuardedScorer(GuardedStage[Scorer]):
     """A scorer of a plugin that a surface calls: no search checks what it returns."""
 
+    @classmethod
+    def of(cls, scorer: Scorer) -> Scorer:
+        """Return a running scorer for a surface; one that is not guarded is a built-in."""
+        return scorer.guarded_by(cls) if isinstance(scorer, GuardedStage) else scorer
+
     def _checked(self, method: str, result: Any) -> Any:
         return checked_ranking(result) if method == "score" else super()._checked(method, result)

@@ -21,7 +21,6 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, PluginError
 from fumishirube.host.guarded_offers import GuardedOffers
-from fumishirube.host.guarded_stages import GuardedStage
 from fumishirube.host.memory import SearchMemory
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
@@ -216,7 +215,6 @@ def running(
     named: NamedStage[Any],
     opening: ExitStack,
     guarded: GuardedOffers,
-    kind: type[GuardedStage[Any]] | None = None,
 ) -> NamedStage[Any]:
     """Return the running form of a stage, guarded; the stack closes it.
 
@@ -230,7 +228,7 @@ def running(
             stage = opening.enter_context(guarded.opened(work, stage.open))
         except PluginError as error:
             raise ConfigError(str(error), at=named.coordinate) from error
-    return guarded.stage(kind_name, named, stage, kind)
+    return guarded.stage(kind_name, named, stage)
 
 
 @dataclass(frozen=True)
