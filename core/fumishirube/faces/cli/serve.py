@@ -182,7 +182,7 @@ def finish() -> NoReturn:
 
 
 def _flush_spans() -> None:
-    """Flush buffered spans of OpenTelemetry's SDK, if the process uses it."""
+    """Flush buffered spans, such as those of the MCP SDK, if OpenTelemetry's SDK is in use."""
     if "opentelemetry.sdk.trace" in sys.modules:
         from opentelemetry.trace import get_tracer_provider  # noqa: PLC0415 - few processes have it
 
