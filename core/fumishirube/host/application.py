@@ -50,7 +50,6 @@ from fumishirube.host.surfaces import (
     SharedServices,
     default_pipeline_name,
     how_to_offer,
-    running,
 )
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
@@ -337,7 +336,7 @@ class Application(ToolHost):
             return None  # the plugin with the embedder of this name is not installed
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
         named = self._stage("embedders", Use(use=name), origin)
-        embedder: Embedder = running("embedders", named, opening, self.guarded).stage
+        embedder: Embedder = self.guarded.running("embedders", named, opening).stage
         return embedder
 
     def trace_folder(self, path: str) -> Root | None:
