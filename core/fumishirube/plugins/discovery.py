@@ -312,15 +312,16 @@ def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
             rivals = [other for other in claims[kind_name, name] if other != plugin]
             noun = NOUNS.get(kind_name, "command")
             own = isinstance(offer, Command) and name in OWN_NAMES
-            if not own and (not rivals or plugin.builtin):
+            if own or (not plugin.builtin and any(other.builtin for other in rivals)):
+                problem = f"{noun} {name!r} is the name of a built-in; choose another"
+                problems.append(PluginProblem(problem, (noun, name)))
+            elif rivals and not plugin.builtin:
+                names = " and ".join(other.id for other in rivals)
+                problem = f"{noun} {name!r} is also offered by {names}; none gets it"
+                problems.append(PluginProblem(problem, (noun, name)))
+            else:
                 _put(plugins, kind_name, offer)
                 accepted.append((noun, name))
-                continue
-            names = " and ".join(other.id for other in rivals)
-            problem = f"{noun} {name!r} is also offered by {names}; none gets it"
-            if own or any(other.builtin for other in rivals):
-                problem = f"{noun} {name!r} is the name of a built-in; choose another"
-            problems.append(PluginProblem(problem, (noun, name)))
         plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
 
 

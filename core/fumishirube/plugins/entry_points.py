@@ -54,12 +54,12 @@ def installed(points: Iterable[EntryPoint] | None = None) -> list[InstalledPlugi
     named_points = [(point, *named(point.dist)) for point in points if point.group == GROUP]
     names = Counter(point.name for point, _, _ in named_points)
     own = {point.name for point, dist, _ in named_points if dist == DISTRIBUTION}
-    installed: list[InstalledPlugin] = []
+    plugins: list[InstalledPlugin] = []
     for point, distribution, version in named_points:
         alone = names[point.name] == 1 or (point.name in own and distribution == DISTRIBUTION)
         name = point.name if alone else f"{distribution}:{point.name}"
-        installed.append(InstalledPlugin(name, point, distribution, version))
-    return sorted(installed, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
+        plugins.append(InstalledPlugin(name, point, distribution, version))
+    return sorted(plugins, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
 
 
 def of_other_versions(points: Sequence[EntryPoint]) -> Iterator[tuple[InstalledPlugin, str]]:
