@@ -189,13 +189,11 @@ def streamable_mcp(
     ``report`` is called after every call, ``inner`` for those that a tool makes for one call.
     ``largest`` is the limit of a request's body in bytes.
     """
-    from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
     from fumishirube.faces.mcp import streamable  # noqa: PLC0415 - half of a start's time
 
     return streamable.Streamable(
         publisher,
         name=server_name(application),
-        version=__version__,
         report=report,
         inner=inner,
         largest=largest,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from fumishirube.serving import (
     InnerCalls,
     LoadedConfig,
     Reloader,
+    Served,
     ToolHost,
     load_plugins,
     open_application,
@@ -69,7 +70,7 @@ def build_app(application: Application) -> FastAPI:
     """
     check_no_people(application.loaded)
     application.drop_faulty_tools()
-    return HttpApplication(application).app
+    return HttpApplication(application, application.tools.values()).app
 
 
 class HttpApplication:
@@ -86,6 +87,7 @@ class HttpApplication:
     def __init__(
         self,
         application: ToolHost,
+        tools: Iterable[Tool[Any, Any]],
         publisher: CatalogPublisher | None = None,
         record: Recorder = RequestLogEntry.write,
         person: str | None = None,
@@ -102,17 +104,18 @@ class HttpApplication:
         profile = replace(application.list_profile, changing=False)
         publisher = publisher or CatalogPublisher(application.catalog, profile)
         self._mcp = McpEndpoint(application, publisher, record, person, inner)
-        self.app = self._build(application)
+        self.app = self._build(application, tools)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Serve MCP while the body runs."""
         return self._mcp.running()
 
-    def replace_application(self, application: ToolHost) -> None:
+    def replace_application(self, served: Served[Any]) -> None:
         """Serve the tools of another application to all later requests."""
-        self.app.router.routes = self._build(application).router.routes
+        app = self._build(served.application, served.tools)
+        self.app.router.routes = app.router.routes
 
-    def _build(self, application: ToolHost) -> FastAPI:
+    def _build(self, application: ToolHost, tools: Iterable[Tool[Any, Any]]) -> FastAPI:
         """Build the routes."""
         base = self._base
         app = FastAPIOffline(
@@ -133,7 +136,7 @@ class HttpApplication:
         app.get(self._health, summary="Whether the server runs")(_healthz)
         app.router.routes.append(Route(self._mcp_path, self._mcp, include_in_schema=False))
         taken = {"/healthz", "/readyz", "/metrics", "/mcp", "/docs", "/openapi.json"}
-        for tool in application.tools.values():
+        for tool in tools:
             fault = self._add(app, tool, taken)
             if fault:
                 problem = f"tool {tool.name}: its endpoint is left out: {fault}"
@@ -243,7 +246,7 @@ def served_app(
     """
     application = reloader.application
     if people is None:
-        http_app = HttpApplication(application, reloader.publisher)
+        http_app = HttpApplication(application, reloader.served.tools, reloader.publisher)
         reloader.follow(http_app.replace_application)
         return http_app.app
     from fumishirube_http.people.audit import start_audit  # noqa: PLC0415 - only with people
@@ -253,6 +256,7 @@ def served_app(
     folder, number = application.loaded.folder("runtime"), worker or 1
     start_audit(folder, number)
     counts = PeopleCounts.of(folder if worker else None)
-    reloader.follow(lambda fresh: people.file.check_place(fresh.loaded))  # else it is refused
+    # What raises here refuses the reload.
+    reloader.follow(lambda fresh: people.file.check_place(fresh.application.loaded))
     team = Team(reloader, people, counts, number)
     return team_app(team, people.hosts, proxies(application.loaded.environ))

@@ -120,7 +120,8 @@ def test_a_change_is_taken_in_while_tools_are_served_and_is_another_query(worksp
 def test_a_pipeline_without_the_fuser_is_warned_of(workspace: Path) -> None:
     configured = "pipelines: {manual: {fusers: [{use: rrf}]}}\n"
     (workspace / "fumishirube.yaml").write_text(configured, encoding="utf-8")
-    assert "glossary.yaml: no pipeline uses it" in command(workspace, "doctor").stdout
+    remedy = "add {use: glossary} to pipelines.manual.fusers"
+    assert f"glossary.yaml: no pipeline uses it; {remedy}" in command(workspace, "doctor").stdout
     with Wire(workspace) as server:
         server.ok("manual_ls")
         answer = find(server, "ノーツの使い方", "ノーツ", alternatives=["掲示板の使い方"])

@@ -122,7 +122,7 @@ def served(**given: Any) -> Any:
     )
     prompt = Prompt("wrong", "Wrong", "Fails.", broken)
     publisher = CatalogPublisher(Catalog((), (resources,), (prompt,)))
-    return build_server(publisher, name="n", version="1", session_of=lambda _: None, report=quiet)
+    return build_server(publisher, name="n", session_of=lambda _: None, report=quiet)
 
 
 def quiet(*_: object) -> None:
@@ -190,7 +190,7 @@ async def test_clients_that_are_gone_are_forgotten() -> None:
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 async def test_what_can_be_asked_follows_the_board(era: str) -> None:
     publisher = CatalogPublisher(Catalog())
-    server = build_server(publisher, name="n", version="1", session_of=lambda _: None, report=quiet)
+    server = build_server(publisher, name="n", session_of=lambda _: None, report=quiet)
     async with Client(server, mode=era) as client:
         told = client.server_capabilities
         assert (told.resources, told.prompts, told.completions) == (None, None, None)

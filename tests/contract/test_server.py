@@ -19,6 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from warm_start import kill, warm_python
 
+from fumishirube import __version__
 from fumishirube.faces.mcp.stdio import GC_ANSWERS, MOST_WAITING
 from fumishirube.host.scheduler import CONCURRENT_CALLS, WORKERS
 
@@ -195,7 +196,7 @@ async def test_the_server_says_who_it_is(era: str) -> None:
         if era != "2026-07-28":
             assert client.instructions == "Try echo."
             assert client.server_info is not None
-            assert (client.server_info.name, client.server_info.version) == ("fixture", "1.2.3")
+            assert (client.server_info.name, client.server_info.version) == ("fixture", __version__)
 
 
 @pytest.mark.parametrize("era", ERAS)

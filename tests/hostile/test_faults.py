@@ -271,13 +271,14 @@ def test_a_configured_plugin_that_cannot_be_imported_stops_the_start_with_its_er
     assert "fuser 'contested' is also offered by broken-rival" in done.stderr
 
 
-def test_a_stage_of_another_name_brings_up_the_plugin_whose_source_names_it(
+def test_a_stage_of_another_name_brings_up_what_cannot_be_imported_before_other_problems(
     plugin_venv: PluginVenv, workspace: Path
 ) -> None:
     pipeline(workspace, "fusers: [{use: not-a-fuser}]")
     done = plugin_venv.fumishirube(workspace, "find", "solar")
     assert "no fuser is called 'not-a-fuser'" in done.stderr
     assert "ImportError: the quarry is closed" in done.stderr
+    assert "see 'fumishirube plugins' for the others" in done.stderr
 
 
 # --- what ends the process ----------------------------------------------------------------------

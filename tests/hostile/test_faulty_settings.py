@@ -62,6 +62,7 @@ UNUSABLE = [
     ("needs = property(lambda self: sys.exit(0))", "SystemExit: 0"),
     ("def __getattr__(self, name): sys.exit(0)", "SystemExit: 0"),
     ("def lacking(self, stages): fail()", "RuntimeError: hostile"),
+    ("open = contextmanager(fail)", "RuntimeError: hostile"),
 ]
 
 

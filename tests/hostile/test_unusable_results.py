@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from chapter_manuals import FIRST, NAME, SURFACE, entry, made
 from manuals import Done, fumishirube, write
 from stdio import Wire
 from strangers import stranger
@@ -184,3 +186,34 @@ def test_the_embedder_of_the_cache_is_named_when_it_fails(workspace: Path) -> No
     done = fumishirube("find", "oil", cwd=workspace, environ={"PYTHONPATH": str(plugins)})
     assert done.code == 2
     assert "cache.embedder: embedder 'opens' of plugin owner: OSError: no socket" in done.err
+
+
+CHAPTERS = """
+from typing import ClassVar
+from fumishirube import Stage, hook
+
+class Own(Stage):
+    generates: ClassVar[bool] = True
+
+    def score(self, query, corpus, candidates):
+        return ["no hit"]
+
+@hook
+def register_scorers(register):
+    register("own", Own)
+"""
+
+
+def test_a_scorer_that_a_surface_takes_from_its_pipeline_is_checked_too(tmp_path: Path) -> None:
+    plugins = stranger(tmp_path / "plugins", "owner", CHAPTERS)
+    scorers = "[{use: own, as: plain}, {use: regex}, {use: loose}, {use: exceptions}]"
+    settings = f"{SURFACE}pipelines: {{chapters: {{scorers: {scorers}}}}}\n"
+    toc = [entry("01", "第1章 総則")]
+    workspace = made(tmp_path / "work", toc, settings, **{"01": FIRST})
+    asked = {"manual_name": NAME, "query": "給付", "mode": "plain"}
+    arguments = json.dumps(asked, ensure_ascii=False)
+    environ = {"PYTHONPATH": str(plugins)}
+    done = fumishirube("call", "search_text", arguments, cwd=workspace, environ=environ)
+    assert done.code == 1
+    told = "scorer 'plain' failed: WrongResult: it returned something else than a Hit"
+    assert f"problem: plugin owner: {told}" in done.err

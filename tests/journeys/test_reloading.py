@@ -23,6 +23,7 @@ from manuals import fumishirube
 from warm_start import warm_script
 
 from fumishirube.config.configuration import load_config
+from fumishirube.errors import Conflict
 from fumishirube.host.application import Application
 from fumishirube.host.reload import reloader
 from fumishirube.host.reload.inputs import ConfigInForce, InputWatcher
@@ -493,6 +494,24 @@ def test_the_trust_for_which_a_refusal_asks_is_taken_in(
     live.close()
 
 
+def test_a_call_of_what_is_served_no_more_is_refused(tmp_path: Path) -> None:
+    chapter = tmp_path / "manuals" / "handbook" / "leave.md"
+    chapter.parent.mkdir(parents=True)
+    chapter.write_text("# Leave\nTen days.\n", "utf-8")
+    application = open_application(tmp_path, environ={})
+    once = ServedApplication(application, nullcontext)
+    try:
+        served = {tool.name: tool for tool in once.tools}
+        assert served.keys() == application.tools.keys()
+        call_tool(served["manual_ls"], {}, Call(Session()))
+        assert once.calls.end()
+        with pytest.raises(Conflict, match="the configuration changed during the call"):
+            call_tool(served["manual_ls"], {}, Call(Session()))
+        call_tool(application.tools["manual_ls"], {}, Call(Session()))
+    finally:
+        once.close()
+
+
 # --- fifty times ------------------------------------------------------------------------------
 
 
@@ -570,7 +589,7 @@ def served(
 
 def use(live: Reloader, session: Session, *, discover: bool = False) -> None:
     """Search in every surface; the session knows what it discovered at the start."""
-    tools = live.application.tools
+    tools = {tool.name: tool for tool in live.served.tools}
     if discover:
         call_tool(tools["manual_ls"], {}, Call(session))
     asked = {"query": "leave", "required_terms": ["leave"], "manual_id": "handbook"}

@@ -126,8 +126,11 @@ CHANGING = {"append", "add", "update", "setdefault", "pop", "clear", "extend", "
 DOORS = {"fumishirube", "fumishirube.commands", "fumishirube.serving"}
 """What plugins import: the facade, and what only those need that bring commands or serve tools."""
 
-PROCESS_WIDE = {"core/fumishirube/host/standard_streams.py"}
-"""What belongs to the process itself: what it does before it ends at once."""
+PROCESS_WIDE = {
+    "core/fumishirube/host/left_behind.py",
+    "core/fumishirube/host/standard_streams.py",
+}
+"""What belongs to the process itself: its standard streams, and what it does before it ends."""
 
 HEAVY = {
     "anyio",

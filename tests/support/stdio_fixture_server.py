@@ -185,7 +185,7 @@ def main() -> None:
 
     start_logs(os.environ.get("FIXTURE_LOG", QUIET_LEVEL), [StandardErrorHandler()], places=False)
     print("printed at start")  # noqa: T201 - the same
-    run_stdio(PUBLISHER, name="fixture", version="1.2.3", wire=wire)
+    run_stdio(PUBLISHER, name="fixture", wire=wire)
     exit_now()
 
 

@@ -50,7 +50,6 @@ from fumishirube.host.surfaces import (
     SharedServices,
     default_pipeline_name,
     how_to_offer,
-    running,
 )
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
@@ -133,7 +132,7 @@ class Application(ToolHost):
             context = PipelineContext(configured, root, self.shared(self.memory))
             self.contexts[configured.name] = context
         if self.loaded.glossary.meanings:
-            self.warnings += unused_glossary(self.surfaces)
+            self.warnings += unused_glossary(self.surfaces, self.plugins.registry)
         self.served = [
             self.served_surface(surface, self.contexts[surface.name]) for surface in self.surfaces
         ]
@@ -337,7 +336,7 @@ class Application(ToolHost):
             return None  # the plugin with the embedder of this name is not installed
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
         named = self._stage("embedders", Use(use=name), origin)
-        embedder: Embedder = running("embedders", named, opening, self.guarded, origin).stage
+        embedder: Embedder = self.guarded.running("embedders", named, opening).stage
         return embedder
 
     def trace_folder(self, path: str) -> Root | None:

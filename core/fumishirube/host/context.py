@@ -32,7 +32,7 @@ from fumishirube.host.guarded_offers import unlisted_by, unread_by
 from fumishirube.host.guarded_results import GuardedScorer
 from fumishirube.host.indexes import IndexFolders, OpenIndexes, manual_vectors, surface_vectors
 from fumishirube.host.loaders import remembering_loaders, unread_files
-from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
+from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices
 from fumishirube.host.watched_updates import AbandonedUpdate, WatchedUpdates
 from fumishirube.model import UnreadFiles
 from fumishirube.query import Query
@@ -170,13 +170,11 @@ class PipelineContext:
         """Return a running scorer of the pipeline by its name, or open a new one."""
         if settings is not None:
             chosen = self._shared.stage("scorers", name, settings)
-            guarded = self._shared.guarded
-            begun = running("scorers", chosen, self._running, guarded, "scorer", GuardedScorer)
-            scorer: Scorer = begun.stage
-            return scorer
+            begun = self._shared.guarded.running("scorers", chosen, self._running)
+            return GuardedScorer.of(begun.stage)
         for named in self._pipeline.scorers:
             if named.name == name:
-                return named.stage
+                return GuardedScorer.of(named.stage)
         raise ConfigError(
             f"one called {name!r} is needed; add {{use: {name}}}, or another one with 'as: {name}'",
             at=f"pipelines.{self._configured.pipeline_name}.scorers",

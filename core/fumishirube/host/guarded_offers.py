@@ -29,7 +29,7 @@ from fumishirube.interrupts import is_interrupt
 from fumishirube.model import LeftOut
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import INDEXES, LOADERS, NOUNS
-from fumishirube.stages import ClaimedFile, Loader
+from fumishirube.stages import ClaimedFile, Loader, ResourceStage
 from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
@@ -55,22 +55,29 @@ class GuardedOffers:
             return None
         return ForeignWork(plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
 
-    def stage(
-        self,
-        kind_name: str,
-        named: NamedStage[Any],
-        running: Any,
-        kind: type[GuardedStage[Any]] | None = None,
+    def running(
+        self, kind_name: str, named: NamedStage[Any], opening: ExitStack
     ) -> NamedStage[Any]:
-        """Return the running form of a stage, guarded if it is a plugin's, as one of a ``kind``."""
-        work = self.work(kind_name, named.plugin, named.name)
+        """Return the running form of a stage, guarded if it is a plugin's; the stack closes it.
+
+        An index is not opened here, but for each manual.
+
+        Raises:
+            ConfigError: when it does not open, with its place in the configuration.
+        """
+        stage, work = named.stage, self.work(kind_name, named.plugin, named.name)
+        if isinstance(stage, ResourceStage) and kind_name != INDEXES:
+            try:
+                stage = opening.enter_context(self.opened(work, stage.open))
+            except PluginError as error:
+                raise ConfigError(str(error), at=named.coordinate) from error
         if work is None:
-            return named._replace(stage=running, trusted=True)
+            return named._replace(stage=stage, trusted=True)
         if kind_name == LOADERS:
-            loader = GuardedLoader(running, work, self._guard, strict=self._strict)
+            loader = GuardedLoader(stage, work, self._guard, strict=self._strict)
             return named._replace(stage=loader)
-        kind = kind or GUARDED_KINDS.get(kind_name, GuardedStage)
-        return named._replace(stage=kind(running, work, self._guard))
+        kind = GUARDED_KINDS.get(kind_name, GuardedStage)
+        return named._replace(stage=kind(stage, work, self._guard))
 
     def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates | None:
         """Return what runs the updates in which these running stages take part, if it has to."""

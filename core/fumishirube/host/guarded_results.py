@@ -45,7 +45,7 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
         return answer
 
     watched = partial(guard.watched, work, answers=(ToolError,), named=True)
-    nothing = partial(_or_nothing, guard, work)
+    or_nothing = partial(_or_nothing, guard, work, answers=(ToolError,))
     before, refused, text, question = tool.before, tool.refused, tool.text, tool.question
     return replace(
         tool,
@@ -53,8 +53,7 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
         before=before and watched("before")(before),
         refused=refused and watched("refused")(refused),
         text=text and watched("text")(checking(check_text, text)),
-        question=question
-        and partial(nothing, "question", None, (ToolError,), checking(check_question, question)),
+        question=question and or_nothing("question", checking(check_question, question), None),
     )
 
 
@@ -62,13 +61,13 @@ def guarded_resources(resources: Resources, work: ForeignWork, guard: PluginGuar
     """Return resources whose functions run watched, and whose results are checked."""
     work = work._replace(stage=f"resources {resources.scheme!r}")
     watched = partial(guard.watched, work, answers=(ToolError,), named=True)
-    nothing, stamp = partial(_or_nothing, guard, work), resources.stamp
+    or_nothing, stamp = partial(_or_nothing, guard, work), resources.stamp
     return replace(
         resources,
-        listed=partial(nothing, "listed", (), (), checking(check_listed, resources.listed)),
+        listed=or_nothing("listed", checking(check_listed, resources.listed), ()),
         read=watched("read")(checking(check_contents, resources.read)),
         complete=watched("complete")(checking(check_texts, resources.complete)),
-        stamp=stamp and partial(nothing, "stamp", "", (ToolError,), checking(check_text, stamp)),
+        stamp=stamp and or_nothing("stamp", checking(check_text, stamp), "", (ToolError,)),
     )
 
 
@@ -76,25 +75,28 @@ def _or_nothing(
     guard: PluginGuard,
     work: ForeignWork,
     method: str,
-    nothing: T,
-    answers: tuple[type[FumishirubeError], ...],
     verb: Callable[..., T],
-    *arguments: Any,
-) -> T:
-    """Return what plugin code returns, or nothing if it fails; its failure is recorded.
+    nothing: T,
+    answers: tuple[type[FumishirubeError], ...] = (),
+) -> Callable[..., T]:
+    """Return a function that returns what plugin code does, or ``nothing`` if that fails.
 
-    Clients get one list of all surfaces, and one watch over it: a failure must not end the others,
-    nor a call whose question to a person fails.
+    Clients get one list of all surfaces, and one watch over it: a failure, which is recorded, must
+    not end the others, nor a call whose question to a person fails.
     """
-    try:
-        with guard.watched(work, method, answers):
-            return verb(*arguments)
-    except Cancelled:
-        raise
-    except BaseException as error:
-        if is_interrupt(error) or isinstance(error, answers):
+
+    def watched(*arguments: Any) -> T:
+        try:
+            with guard.watched(work, method, answers):
+                return verb(*arguments)
+        except Cancelled:
             raise
-        return nothing
+        except BaseException as error:
+            if is_interrupt(error) or isinstance(error, answers):
+                raise
+            return nothing
+
+    return watched
 
 
 def guarded_prompt(prompt: Prompt, work: ForeignWork, guard: PluginGuard) -> Prompt:
@@ -118,6 +120,11 @@ GUARDED_OFFERS: Mapping[type, Callable[[Any, ForeignWork, PluginGuard], Any]] = 
 
 class GuardedScorer(GuardedStage[Scorer]):
     """A scorer of a plugin that a surface calls: no search checks what it returns."""
+
+    @classmethod
+    def of(cls, scorer: Scorer) -> Scorer:
+        """Return a running scorer for a surface; one that is not guarded is a built-in."""
+        return scorer.guarded_by(cls) if isinstance(scorer, GuardedStage) else scorer
 
     def _checked(self, method: str, result: Any) -> Any:
         return checked_ranking(result) if method == "score" else super()._checked(method, result)

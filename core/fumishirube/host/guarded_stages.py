@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from fumishirube.corpus import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
+from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
@@ -19,19 +19,17 @@ from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import described
-from fumishirube.host.offered_types import all_of, check_texts
+from fumishirube.host.offered_types import all_of, check_texts, check_writing, require_clause
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
 
-WrittenTerms: TypeAlias = tuple[str, str, Collection[str]]
-
 _SENT = frozenset({"preparation"})
 """Other processes call these; if one fails there, the work is repeated in this process."""
 
-
 S = TypeVar("S")
+G = TypeVar("G", bound="GuardedStage[Any]")
 
 
 class GuardedStage(Generic[S]):
@@ -51,6 +49,10 @@ class GuardedStage(Generic[S]):
     def foreign_work(self) -> ForeignWork:
         """What the stage is in crash marks and faults."""
         return self._work
+
+    def guarded_by(self, kind: type[G]) -> G:
+        """Return the stage guarded by another class."""
+        return kind(self._stage, self._work, self._guard)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Send the stage alone to other processes; what fails there is repeated here."""
@@ -144,27 +146,6 @@ class GuardedTokenizer(NamedInErrors[Tokenizer]):
             return check_texts(finder(text))
 
 
-def check_writing(written: Any) -> WrittenTerms:
-    """Return the terms, characters and parts of a text; raise a :class:`TypeError` for others."""
-    joined, characters, parts = written
-    joined, characters = check_texts((joined, characters))
-    return joined, characters, {*check_texts(parts)}
-
-
-def require_clause(clause: object) -> None:
-    """Raise a :class:`TypeError` unless it is a clause, with all that is in it."""
-    match clause:
-        case Term(str(), None | str()) | Part(str(), None | str()) | Holds(str()) | Everything():
-            return
-        case Phrase(tuple() as texts, None | str()) | Pages(tuple() as texts):
-            check_texts(texts)
-        case Bool(tuple() as should, tuple() as must, tuple() as must_not):
-            for inner in (*should, *must, *must_not):
-                require_clause(inner)
-        case _:
-            raise TypeError(f"it returned no clause with the right values: {type(clause).__name__}")
-
-
 class GuardedLoader(GuardedStage[Loader]):
     """A loader of a plugin: a file on which it fails is skipped; its last listing stays."""
 
@@ -236,8 +217,10 @@ class GuardedLoader(GuardedStage[Loader]):
         if not wait([listing], 0.0 if late else listing_seconds()).done:
             self._late[root.path] = listing, files
             raise AbandonedUpdate("it has not listed its files in time")
-        is_old = late and files != root.listed  # then the next call lists the files of now
-        (self._failing.add if is_old else self._failing.discard)(root.path)
+        if late and files != root.listed:  # the next call lists the files of now
+            self._failing.add(root.path)
+        else:
+            self._failing.discard(root.path)
         return listing.result()
 
     def problem_of(self, root: Root) -> str | None:

@@ -22,7 +22,7 @@ from fumishirube.engine.library import Library, OutlyingFolders
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import Forbidden
-from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
+from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices
 from fumishirube.host.useless_stages import gives_vectors
 from fumishirube.stages import Embedder, OpenIndex, Stage
 
@@ -211,7 +211,7 @@ def surface_vectors(
 
     named = pipeline_embedder(configured, begun)
     if chosen is not None:
-        runs = running("embedders", chosen, opening, shared.guarded, "embedder")
+        runs = shared.guarded.running("embedders", chosen, opening)
         named = named_embedder(configured, chosen, runs)
     folder = state_folder(shared.state.path, "vectors")
     return StoredVectors(named, folder, f"{named.identity if named else 'none'}.db")

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache
 from itertools import islice
 from types import UnionType
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from fumishirube.corpus import Bool, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.encoding import has_surrogates
@@ -23,6 +24,8 @@ from fumishirube.tools.resources import (
 )
 
 T = TypeVar("T")
+
+WrittenTerms: TypeAlias = tuple[str, str, Collection[str]]
 
 _KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View)
 _DESCRIBED = (Tool, Prompt, PromptParameter, Template, View)
@@ -149,6 +152,27 @@ def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
     if all(type(text) is str for text in texts):
         return texts
     return tuple(str.join("", [text]) for text in texts)  # f"{text}" would call its own method
+
+
+def check_writing(written: Any) -> WrittenTerms:
+    """Return the terms, characters and parts of a text; raise a :class:`TypeError` for others."""
+    joined, characters, parts = written
+    joined, characters = check_texts((joined, characters))
+    return joined, characters, {*check_texts(parts)}
+
+
+def require_clause(clause: object) -> None:
+    """Raise a :class:`TypeError` unless it is a clause, with all that is in it."""
+    match clause:
+        case Term(str(), None | str()) | Part(str(), None | str()) | Holds(str()) | Everything():
+            return
+        case Phrase(tuple() as texts, None | str()) | Pages(tuple() as texts):
+            check_texts(texts)
+        case Bool(tuple() as should, tuple() as must, tuple() as must_not):
+            for inner in (*should, *must, *must_not):
+                require_clause(inner)
+        case _:
+            raise TypeError(f"it returned no clause with the right values: {type(clause).__name__}")
 
 
 def check_question(returned: object) -> Question | None:

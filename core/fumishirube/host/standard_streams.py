@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, NoReturn
 
-from fumishirube.host.claimed_streams import ClaimedStreams, duplicate
+from fumishirube.host.left_behind import claim_streams, duplicate
 from fumishirube.text.controls import printable
 
 ATOMIC = 4096
@@ -36,7 +36,7 @@ def claim_wire() -> tuple[int, int]:
         _point(1, os.devnull, os.O_WRONLY)
     if sys.platform == "win32":
         _rebind_handles()
-    _CLAIMS[:] = [ClaimedStreams(owns_output=False)]
+    claim_streams(owns_output=False)
     return source, output_descriptor
 
 
@@ -47,7 +47,6 @@ class _ForeignCode(threading.local):
 
 
 _FOREIGN = _ForeignCode()
-_CLAIMS: list[ClaimedStreams] = []
 _EXIT_CALLBACKS: dict[object, Callable[[], None]] = {}
 
 
@@ -129,11 +128,6 @@ class CommandOutput(io.TextIOWrapper):
         return sys.stderr.buffer if _is_foreign() and sys.stderr else own
 
 
-def restore_streams() -> bool:
-    """Undo what plugin code made of the claimed streams; tell whether it changed them."""
-    return bool(_CLAIMS) and _CLAIMS[0].restore()
-
-
 def _is_foreign() -> bool:
     return _FOREIGN.depth > 0 or threading.current_thread() is not threading.main_thread()
 
@@ -159,7 +153,7 @@ def claim_output(*, raw: bool = False) -> None:
         )
         output.raw = raw
         sys.stdout = output
-        _CLAIMS[:] = [ClaimedStreams(owns_output=True)]
+        claim_streams(owns_output=True)
 
 
 def before_exit(callback: Callable[[], None]) -> Callable[[], None]:

@@ -19,14 +19,13 @@ from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
 from fumishirube.engine.pipeline import NamedStage
-from fumishirube.errors import ConfigError, PluginError
+from fumishirube.errors import ConfigError
 from fumishirube.host.guarded_offers import GuardedOffers
-from fumishirube.host.guarded_stages import GuardedStage
 from fumishirube.host.memory import SearchMemory
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.stages import NeedsOfSurface, ResourceStage, Stage
+from fumishirube.stages import NeedsOfSurface, Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.folding import FOLDING
 from fumishirube.traces.records import PipelineSnapshot, Trace
@@ -147,15 +146,9 @@ class ConfiguredSurface:
         return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
 
     def running(self, opening: ExitStack, guarded: GuardedOffers) -> RunningStages:
-        """Return the running forms of the stages; the stack closes them.
-
-        The index is not opened here, but for each manual.
-        """
+        """Return the running forms of the stages; the stack closes them."""
         begun = {
-            kind_name: [
-                running(kind_name, stage, opening, guarded, f"pipelines.{self.pipeline_name}")
-                for stage in stages
-            ]
+            kind_name: [guarded.running(kind_name, stage, opening) for stage in stages]
             for kind_name, stages in self.stages.items()
         }
         return RunningStages(**begun)
@@ -212,25 +205,6 @@ def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> J
     alias: dict[str, JsonValue] = {} if use == named.name else {"as": named.name}
     settings = named.stage.model_dump(mode="json", by_alias=True)
     return {"use": use, **alias, **({"with": settings} if settings else {})}
-
-
-def running(
-    kind_name: str,
-    named: NamedStage[Any],
-    opening: ExitStack,
-    guarded: GuardedOffers,
-    coordinate: str,
-    kind: type[GuardedStage[Any]] | None = None,
-) -> NamedStage[Any]:
-    """Return the running form of a stage, guarded; the stack closes it."""
-    stage = named.stage
-    if isinstance(stage, ResourceStage) and kind_name != "indexes":
-        work = guarded.work(kind_name, named.plugin, named.name)
-        try:
-            stage = opening.enter_context(guarded.opened(work, stage.open))
-        except PluginError as error:
-            raise ConfigError(str(error), at=coordinate) from error
-    return guarded.stage(kind_name, named, stage, kind)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.plugins.registry import StageRegistry
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage, Stage
 from fumishirube.surfaces import Surface
 
@@ -64,10 +65,19 @@ def check_stages(
                 )
 
 
-def unused_glossary(surfaces: Iterable[ConfiguredSurface]) -> Iterator[str]:
-    """Yield a warning if no fuser searches with the words of the glossary."""
-    if not any("synonyms" in configured.searched for configured in surfaces):
-        yield f"{GLOSSARY}: no pipeline uses it; add {{use: glossary}} to pipelines.manual.fusers"
+def unused_glossary(
+    surfaces: Sequence[ConfiguredSurface], registry: StageRegistry
+) -> Iterator[str]:
+    """Yield a warning if no fuser searches with the words of the glossary; name one that would."""
+    if any("synonyms" in configured.searched for configured in surfaces):
+        return
+    fusers = [offer.name for offer in registry["fusers"] if "synonyms" in _known_needs(offer.stage)]
+    pipelines = [configured.pipeline_name for configured in surfaces if configured.of_manuals]
+    if fusers and pipelines:
+        use, key = fusers[0], pipelines[0]
+        yield f"{GLOSSARY}: no pipeline uses it; add {{use: {use}}} to pipelines.{key}.fusers"
+    else:
+        yield f"{GLOSSARY}: no pipeline uses it"
 
 
 def _reasons(
@@ -87,9 +97,9 @@ def _reasons(
         yield "it generates no candidates, and no scorer before it does"
     used = any(needs_vectors(kind, other) for kind in _VECTOR_USERS for other in stages[kind])
     if key == "embedder" and _needs(stage, key) and not used:
-        yield "no stage asks for vectors, as the scorer 'vector' does"
+        yield "no stage asks for vectors"
     if not stages["embedder"] and key in _VECTOR_USERS and needs_vectors(key, stage):
-        yield "no embedder makes vectors, as 'hashing' does"
+        yield "no embedder makes vectors"
     blind = not any(map(gives_vectors, stages["embedder"]))
     if (
         key == "scorers"
@@ -116,6 +126,12 @@ def lacks(surface: object, needs: Iterable[str]) -> Sequence[str]:
     """Return which of the needs of a stage a surface does not use, as far as it says so."""
     known = surface.uses if isinstance(surface, UsesStages) else None
     return [need for need in needs if known is not None and need not in known]
+
+
+def _known_needs(kind: type[Stage]) -> Collection[str]:
+    """Return what stages of a class need as far as the class itself says so."""
+    needs = getattr(kind, "needs", ())
+    return needs if isinstance(needs, Collection) else ()
 
 
 def _needs(stage: object, key: str) -> Sequence[str]:

@@ -138,13 +138,16 @@ class Plugins:
             raise UnknownStage("; ".join((error.problem, *causes)), at=coordinate) from error
 
     def _causes(self, noun: str, name: str) -> list[str]:
-        """Return the problems of refused plugins that may explain a missing stage."""
+        """Return the problems of plugins that may explain a missing stage.
+
+        Those are of the plugins that registered it in vain, or else of refused ones whose entry
+        point or distribution has its name, or else of all refused ones.
+        """
         claimed = [r for r in self.reports if any(p.stage == (noun, name) for p in r.problems)]
         refused = [r for r in self.reports if r.status == "refused"]
         refused.sort(key=lambda report: report.problems[0].imported)
         alike = [r for r in refused if name in r.plugin or name in r.distribution]
-        naming = {p.id for p in installed() if p.mentions(name)} if refused else set()
-        shown = claimed or alike or [r for r in refused if r.plugin in naming] or refused
+        shown = claimed or alike or refused
         causes = [*map(str, shown[:_MOST_CAUSES])]
         if len(shown) > _MOST_CAUSES:
             causes.append("see 'fumishirube plugins' for the others")
@@ -309,15 +312,16 @@ def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
             rivals = [other for other in claims[kind_name, name] if other != plugin]
             noun = NOUNS.get(kind_name, "command")
             own = isinstance(offer, Command) and name in OWN_NAMES
-            if not own and (not rivals or plugin.builtin):
+            if own or (not plugin.builtin and any(other.builtin for other in rivals)):
+                problem = f"{noun} {name!r} is the name of a built-in; choose another"
+                problems.append(PluginProblem(problem, (noun, name)))
+            elif rivals and not plugin.builtin:
+                names = " and ".join(other.id for other in rivals)
+                problem = f"{noun} {name!r} is also offered by {names}; none gets it"
+                problems.append(PluginProblem(problem, (noun, name)))
+            else:
                 _put(plugins, kind_name, offer)
                 accepted.append((noun, name))
-                continue
-            names = " and ".join(other.id for other in rivals)
-            problem = f"{noun} {name!r} is also offered by {names}; none gets it"
-            if own or any(other.builtin for other in rivals):
-                problem = f"{noun} {name!r} is the name of a built-in; choose another"
-            problems.append(PluginProblem(problem, (noun, name)))
         plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
 
 

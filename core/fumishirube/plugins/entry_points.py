@@ -36,19 +36,6 @@ class InstalledPlugin(NamedTuple):
         match = EntryPoint.pattern.match(self.point.value)
         return match["module"] if match and all(match["module"].split(".")) else None
 
-    def mentions(self, name: str) -> bool:
-        """Tell whether the source of its distribution contains a name in quotes."""
-        quoted = (f'"{name}"', f"'{name}'")
-        for file in (self.point.dist.files if self.point.dist else None) or ():
-            if file.suffix == ".py":
-                try:
-                    source = file.read_text(encoding="utf-8")
-                except (OSError, ValueError):
-                    continue
-                if any(word in source for word in quoted):
-                    return True
-        return False
-
 
 def plugin_points() -> list[EntryPoint]:
     """Return the entry points of all versions of the plugin API, in the order of installation."""
@@ -67,12 +54,12 @@ def installed(points: Iterable[EntryPoint] | None = None) -> list[InstalledPlugi
     named_points = [(point, *named(point.dist)) for point in points if point.group == GROUP]
     names = Counter(point.name for point, _, _ in named_points)
     own = {point.name for point, dist, _ in named_points if dist == DISTRIBUTION}
-    installed: list[InstalledPlugin] = []
+    plugins: list[InstalledPlugin] = []
     for point, distribution, version in named_points:
         alone = names[point.name] == 1 or (point.name in own and distribution == DISTRIBUTION)
         name = point.name if alone else f"{distribution}:{point.name}"
-        installed.append(InstalledPlugin(name, point, distribution, version))
-    return sorted(installed, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
+        plugins.append(InstalledPlugin(name, point, distribution, version))
+    return sorted(plugins, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
 
 
 def of_other_versions(points: Sequence[EntryPoint]) -> Iterator[tuple[InstalledPlugin, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
@@ -75,6 +75,9 @@ class Register(Generic[T]):
         Raises:
             PluginError: when the name is malformed or the class is not a stage of this kind.
         """
+        self._offer(name, stage)
+
+    def _offer(self, name: str, stage: type[T], *, default: bool = False) -> None:
         _, noun, verbs = self._kind
         refused = partial(RefusedStage, noun, name)
         if not NAME.fullmatch(name):
@@ -86,7 +89,7 @@ class Register(Generic[T]):
         missing = [verb for verb in verbs if not callable(getattr(stage, verb, None))]
         if missing:
             raise refused(f"{stage.__name__} is no {noun}: it has no method {missing[0]}()")
-        self.offers.append(RegisteredStage(name, stage, self._plugin))
+        self.offers.append(RegisteredStage(name, stage, self._plugin, default))
 
 
 class DefaultRegister(Register[T]):
@@ -101,8 +104,7 @@ class DefaultRegister(Register[T]):
         Raises:
             PluginError: when the name is malformed or the class is not a stage of this kind.
         """
-        super().__call__(name, stage)
-        self.offers[-1] = replace(self.offers[-1], default=default)
+        self._offer(name, stage, default=default)
 
 
 class StageKindRegistry:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fumishirube import Everything, Passage, Tokenizer
-from fumishirube.host.guarded_stages import check_writing, require_clause
-from fumishirube.host.offered_types import check_texts
+from fumishirube.host.offered_types import check_texts, check_writing, require_clause
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS

@@ -30,12 +30,12 @@ class PersonServer:
         self._reloader = reloader
         self._lock = Lock()
         self._old: list[Served[PersonalTools]] = []
-        self._served = reloader.serve_person(name, person.rights)
+        self._served = served = reloader.serve_person(name, person.rights)
         # The rights of a person may change even where the configuration does not.
         profile = replace(reloader.publisher.profile, changing=True)
-        self._publisher = CatalogPublisher(self._served.catalog, profile)
+        self._publisher = CatalogPublisher(served.catalog, profile)
         self._http = HttpApplication(
-            self._served.application, self._publisher, record, name, self.limits
+            served.application, served.tools, self._publisher, record, name, self.limits
         )
         self._stop = anyio.Event()
         self.ready = anyio.Event()
@@ -57,7 +57,7 @@ class PersonServer:
             same = person.rights == self.person.rights
             memory = before.application.memory if same else None
             fresh = self._reloader.serve_person(self.name, person.rights, memory)
-            self._http.replace_application(fresh.application)
+            self._http.replace_application(fresh)
             self._publisher.publish(fresh.catalog, notify=not fresh.same_lists(before))
             # Last: requests that see the new rights here do not wait for them.
             self._served, self.person = fresh, person

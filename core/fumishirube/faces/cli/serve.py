@@ -14,7 +14,6 @@ from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
-from fumishirube import __version__
 from fumishirube.config.process import process_settings
 from fumishirube.faces.cli.output import complain
 from fumishirube.host.application import Application
@@ -89,12 +88,7 @@ def serve_stdio(
             announce(application)
             with reloader.running():
                 release_interrupts()
-                run_stdio(
-                    reloader.publisher,
-                    name=server_name(application),
-                    version=__version__,
-                    wire=wire,
-                )
+                run_stdio(reloader.publisher, name=server_name(application), wire=wire)
     return finish()
 
 
@@ -188,7 +182,7 @@ def finish() -> NoReturn:
 
 
 def _flush_spans() -> None:
-    """Flush buffered spans of OpenTelemetry's SDK, if the process uses it."""
+    """Flush buffered spans, such as those of the MCP SDK, if OpenTelemetry's SDK is in use."""
     if "opentelemetry.sdk.trace" in sys.modules:
         from opentelemetry.trace import get_tracer_provider  # noqa: PLC0415 - few processes have it
 

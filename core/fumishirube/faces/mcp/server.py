@@ -11,6 +11,7 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
+from fumishirube import __version__
 from fumishirube.faces.mcp.changes import ChangeNotifier, ResourceSubscriptions
 from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionOf
 from fumishirube.faces.mcp.resources import ResourceHandlers
@@ -56,7 +57,6 @@ def build_server(
     publisher: CatalogPublisher,
     *,
     name: str,
-    version: str,
     session_of: SessionOf,
     report: CallReporter | None = None,
     inner: InnerCalls | None = None,
@@ -84,7 +84,7 @@ def build_server(
 
     server = CatalogServer(
         name,
-        version=version,
+        version=__version__,
         instructions=publisher.catalog.instructions or None,
         lifespan=lifespan,
         on_list_tools=tools.list,

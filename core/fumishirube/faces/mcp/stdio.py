@@ -62,25 +62,23 @@ class Wire:
             rest = rest[os.write(self._sink, rest) :]
 
 
-def run_stdio(
-    publisher: CatalogPublisher, *, name: str, version: str, wire: tuple[int, int]
-) -> None:
+def run_stdio(publisher: CatalogPublisher, *, name: str, wire: tuple[int, int]) -> None:
     """Serve a catalog over the descriptors of a wire until the client closes it.
 
     The process ends within half a second after that, so the caller must close its resources at
     once.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    served = partial(serve, publisher, name=name, version=version, wire=Wire(*wire))
+    served = partial(serve, publisher, name=name, wire=Wire(*wire))
     with suppress(KeyboardInterrupt):
         anyio.run(served)
     exit_within(LAST)
 
 
-async def serve(publisher: CatalogPublisher, *, name: str, version: str, wire: Wire) -> None:
+async def serve(publisher: CatalogPublisher, *, name: str, wire: Wire) -> None:
     """Serve one client, as one session, until it closes the connection."""
     session = Session()
-    server = build_server(publisher, name=name, version=version, session_of=lambda _: session)
+    server = build_server(publisher, name=name, session_of=lambda _: session)
     incoming, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbound, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     pending: set[types.RequestId | None] = set()

@@ -62,7 +62,6 @@ class Streamable:
         publisher: CatalogPublisher,
         *,
         name: str,
-        version: str,
         report: CallReporter,
         inner: InnerCalls | None,
         largest: int,
@@ -70,7 +69,6 @@ class Streamable:
         server = build_server(
             publisher,
             name=name,
-            version=version,
             session_of=self._session,
             report=report,
             inner=inner,

@@ -45,8 +45,6 @@ ToolWrapper: TypeAlias = Callable[[Tools], AbstractContextManager[Tools]]
 """Wraps the tools before they are offered, as a bridge does."""
 Reopen: TypeAlias = Callable[[Application, int], Application]
 """Builds an application's successor; the number counts the imports of plugin code."""
-ApplicationCallback: TypeAlias = Callable[[Application], None]
-
 
 HostT = TypeVar("HostT", bound=ToolHost)
 
@@ -54,7 +52,8 @@ HostT = TypeVar("HostT", bound=ToolHost)
 class Served(Generic[HostT]):
     """An application that is served until its last call has ended.
 
-    Calls of what is served ``within`` another one are calls of that one too.
+    ``tools`` are those of the ``catalog`` before their lists are paged. Calls of what is served
+    ``within`` another one are calls of that one too.
 
     Raises:
         AlreadyServed: when another process does the work of the only surface.
@@ -72,7 +71,7 @@ class Served(Generic[HostT]):
             tools = stack.enter_context(through([*application.tools.values()]))
             counted = self.calls.catalog(replace(catalog, tools=tools))
             counted = within.calls.catalog(counted) if within else counted
-            application.tools = {tool.name: tool for tool in counted.tools}
+            self.tools = counted.tools
             self.catalog = replace(counted, tools=[*map(paged, counted.tools)])
             self._lifespan = stack.pop_all()
 
@@ -101,7 +100,7 @@ ServedApplication: TypeAlias = Served[Application]
 
 
 class Reloader:
-    """Watches the inputs of the current application, and replaces it when they change.
+    """Watches the inputs of the application that is ``served``, and replaces it when they change.
 
     The ``publisher`` always has the current catalog. If the new application fails, the old one
     stays, and a line on standard error says why. The first one was ``made_from`` these inputs, or
@@ -117,12 +116,12 @@ class Reloader:
         made_from: Inputs | None = None,
     ) -> None:
         self.publisher = CatalogPublisher(first.catalog, first.application.list_profile)
-        self._current = first
+        self.served = first
         self._watched = watched
         self._reopen = reopen
         self._through = through
         self._spent: list[ServedApplication] = []
-        self._followers: list[ApplicationCallback] = []
+        self._followers: list[Callable[[ServedApplication], None]] = []
         self._sharers: list[Callable[[ConfigInForce], None]] = []
         now = watched.look()  # in any case: it also finds which plugins there are
         self._made_from = made_from or now
@@ -134,7 +133,7 @@ class Reloader:
     @property
     def application(self) -> Application:
         """The current application."""
-        return self._current.application
+        return self.served.application
 
     def serve_person(
         self, person: str, rights: Rights, former: SearchMemory | None = None
@@ -144,12 +143,12 @@ class Reloader:
         It is valid until the next application is published; ``former`` is the memory of the same
         person and rights.
         """
-        whole = self._current
+        whole = self.served
         tools = PersonalTools(whole.application, person, rights, former)
         return Served(tools, nullcontext, whole)
 
-    def follow(self, callback: ApplicationCallback) -> None:
-        """Call ``callback`` with every new application."""
+    def follow(self, callback: Callable[[ServedApplication], None]) -> None:
+        """Call ``callback`` with every new application, as it is served."""
         self._followers.append(callback)
 
     def share(self, send: Callable[[ConfigInForce], None]) -> None:
@@ -170,7 +169,7 @@ class Reloader:
     def close(self) -> None:
         """Close all applications."""
         self._notice.clear()
-        for served in [*self._spent, self._current]:
+        for served in [*self._spent, self.served]:
             served.close()
 
     def _run(self) -> None:
@@ -184,7 +183,7 @@ class Reloader:
     def _close_spent(self) -> None:
         for served in [candidate for candidate in self._spent if candidate.spent()]:
             self._spent.remove(served)
-            served.close([*self._spent, self._current])
+            served.close([*self._spent, self.served])
 
     def _look(self) -> None:
         """Reload after a change, once two looks in a row find the same inputs."""
@@ -235,7 +234,7 @@ class Reloader:
 
         If any plugin has new code, all are imported again: they may use classes of each other.
         """
-        old = self._current.application
+        old = self.served.application
         packages = self._watched.foreign_packages if self._stale else set()
         stale = packages - compiled(packages)
         with _reimport(stale):
@@ -248,18 +247,18 @@ class Reloader:
             try:
                 _check_nothing_lost(old, fresh)
                 for callback in self._followers:
-                    callback(fresh)
+                    callback(served)
             except BaseException:
-                served.close([self._current])
+                served.close([self.served])
                 raise
         self._stale.clear()
         self._watched.files = fresh.loaded.inputs
         self._made_from = self._made_from.with_more(self._watched.look())
-        self._current.mark_replaced()
-        self._spent.append(self._current)
-        self._current = served
+        self.served.mark_replaced()
+        self._spent.append(self.served)
+        self.served = served
         self.publisher.publish(served.catalog, notify=not served.same_lists(self._spent[-1]))
-        _report_changes(old, fresh)
+        _report_changes(self._spent[-1], served)
 
 
 def _check_nothing_lost(old: Application, fresh: Application) -> None:
@@ -270,12 +269,13 @@ def _check_nothing_lost(old: Application, fresh: Application) -> None:
         raise PluginError("; ".join(failing))
 
 
-def _report_changes(old: Application, fresh: Application) -> None:
+def _report_changes(before: ServedApplication, served: ServedApplication) -> None:
     """Report tools that came or went, and new problems."""
-    came, went = fresh.tools.keys() - old.tools.keys(), old.tools.keys() - fresh.tools.keys()
-    pairs = (("tools that came", came), ("tools that went", went))
+    had, has = ({tool.name for tool in each.tools} for each in (before, served))
+    pairs = (("tools that came", has - had), ("tools that went", had - has))
     changes = [f"; {what}: {', '.join(sorted(names))}" for what, names in pairs if names]
     write_error_line("reloaded" + "".join(changes))
+    old, fresh = before.application, served.application
     for problem in fresh.problems:
         if problem not in old.problems:
             write_error_line(f"problem: {problem}")

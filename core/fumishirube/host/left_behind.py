@@ -1,12 +1,72 @@
-"""The standard streams that a process has claimed, to be restored behind the code of plugins."""
+"""What plugin code leaves of the process, undone: copies, timers, limits, and standard streams."""
 
 from __future__ import annotations
 
 import io
+import logging
 import os
+import signal
 import sys
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO
+
+_PAUSE = 0.1
+"""Seconds until a copy reports itself: the original must not take that for an older fault."""
+
+
+class Undoing:
+    """Undoes what a body leaves behind in the process; ``left`` then has sentences about it.
+
+    A copy of the process that leaves the body calls ``copied`` and ends: it would go on to answer a
+    second time.
+    """
+
+    __slots__ = ("_copied", "_level", "_process", "_recursion", "_timer", "left")
+
+    def __init__(self, copied: Callable[[], None]) -> None:
+        self._copied = copied
+        self.left: list[str] = []
+
+    def __enter__(self) -> list[str]:
+        self._process, self._level = os.getpid(), logging.root.manager.disable
+        self._timer, self._recursion = _seconds_left(), sys.getrecursionlimit()
+        return self.left
+
+    def __exit__(self, *_: object) -> None:
+        if os.getpid() != self._process:
+            try:
+                time.sleep(_PAUSE)
+                self._copied()
+            finally:
+                os._exit(0)
+        if logging.root.manager.disable > self._level:
+            logging.disable(self._level)
+            self.left.append("it switched off the log")
+        if sys.getrecursionlimit() < self._recursion:
+            sys.setrecursionlimit(self._recursion)
+            self.left.append("it lowered the limit of nested calls")
+        if not self._timer and _seconds_left():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.left.append("it left a timer behind that would have ended the process")
+        if _CLAIMED and _CLAIMED[0].restore():
+            self.left.append("it closed or replaced a standard stream")
+
+
+def _seconds_left() -> float:
+    """Return the seconds after which a timer ends the process, or 0; Windows has no timers."""
+    return signal.getitimer(signal.ITIMER_REAL)[0] if hasattr(signal, "getitimer") else 0.0
+
+
+# --- standard streams -----------------------------------------------------------------------
+
+_CLAIMED: list[ClaimedStreams] = []
+
+
+def claim_streams(*, owns_output: bool) -> None:
+    """Let the standard streams be restored from now on; a command owns its output."""
+    _CLAIMED[:] = [ClaimedStreams(owns_output=owns_output)]
 
 
 class ClaimedStreams:
