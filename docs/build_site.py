@@ -85,6 +85,7 @@ def configuration() -> str:
         "Plugins": [
             page for page in pages() if page.startswith(("examples/", "plugins/", "skills/"))
         ],
+        "Experiments": [page for page in pages() if page.startswith("docs/experiments/")],
         "Decisions": ["docs/decisions/README.md"],
         "Project": [page for page in pages() if "/" not in page and page not in FRONT],
     }

@@ -58,7 +58,8 @@ def answerable(trace: Trace) -> Answerable:
     The section's coverage decides, and to a small part its lead over the second one. A search with
     hits is answered by ``no`` only if it met the subject of the query: that words which are foreign
     to the manual do not occur together says nothing about the answer, which may use other words.
-    Calibrated on questions whose answers were removed from their manuals (docs/quality.md).
+    Calibrated on questions whose answers were removed from their manuals: see
+    docs/experiments/quality.md.
     """
     rows = trace.search.rows
     if not rows:

@@ -57,7 +57,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def headings() -> Iterator[tuple[Path, str]]:
     """Yield every heading of the pages in the repository."""
-    for folder in (PROJECT, PROJECT / "docs", PROJECT / "docs" / "reference"):
+    docs = PROJECT / "docs"
+    for folder in (PROJECT, docs, docs / "experiments", docs / "reference"):
         for page in sorted(folder.glob("*.md")):
             tokens = MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8"))
             for opening, content in itertools.pairwise(tokens):
