@@ -380,6 +380,18 @@ def test_any_part_of_the_folded_text_is_found_where_it_stands(
         assert any(unit in folded(text[begin:end]) for begin, end in spans(text, [unit]))
 
 
+JOINING = ("\u3099", "\u0301", "\u11a8", "\uff9e", "\ufe0f")
+
+
+@given(st.lists(st.sampled_from([*"aZ9!~ \nかガ漢。「ー", "é", "ﬁ", "ß", "ｶ", "゛", *JOINING])))
+def test_a_match_has_the_marks_that_belong_to_its_last_character(characters: list[str]) -> None:
+    text = "".join(characters)
+    for unit in {*folded(text)} - {" "}:
+        for begin, end in spans(text, [unit]):
+            assert end == len(text) or text[end] not in JOINING or text[begin:end].isspace()
+            assert unit in folded(text[begin:end])
+
+
 @pytest.mark.parametrize(
     ("text", "query", "marked"),
     [
