@@ -176,7 +176,7 @@ def test_a_graph_lies_within_the_next_deeper_one(
 
 
 @settings(max_examples=examples(20), deadline=None)
-@given(trees, st.sampled_from(NAMES), st.integers(1, 120), st.integers(0, 120))
+@given(trees, st.sampled_from(NAMES), st.integers(1, 1200), st.integers(0, 1200))
 def test_a_larger_size_never_loses_a_neighbour(
     files: dict[str, str], center: str, size: int, more: int
 ) -> None:
