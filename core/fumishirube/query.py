@@ -103,7 +103,9 @@ class Query:
     stage's name. ``alternatives`` are other wordings of the same question, and ``synonyms`` words
     of it that a glossary has, with others of the same meaning. ``case_sensitive`` is for scorers
     that search the text as written. ``cache`` says whether an earlier answer may be used; ``None``
-    leaves that to the configuration. ``state`` is what the runs of one search share.
+    leaves that to the configuration. Without ``counting`` the report counts only what the stages
+    found, the engine computes no coverage, and adds no hits to theirs: for answers that show
+    nothing of it. ``state`` is what the runs of one search share.
     """
 
     text: str
@@ -123,9 +125,7 @@ class Query:
     budget: Budget = field(
         default_factory=Budget,
         compare=False,
-        metadata=_no_identity(
-            "the time limit and the cancellation of a caller are not part of the query"
-        ),
+        metadata=_no_identity("a caller's time and cancellation are not part of the query"),
     )
     state: SearchState = field(
         default_factory=SearchState,
@@ -138,6 +138,7 @@ class Query:
         compare=False,
         metadata=_no_identity("it chooses the source of the answer, not the query"),
     )
+    counting: bool = field(default=True, compare=False, metadata=_no_identity("for the report"))
 
     def key(self) -> QueryKey:
         """Return the hashable identity of the query, in which terms have no order."""

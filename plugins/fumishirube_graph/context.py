@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fumishirube import Answer, Call, LinkKind, Tool
-from fumishirube.tools import OrAbsent
+from fumishirube.tools import OrAbsent, json_chars
 from fumishirube_graph.arguments import (
     DATA,
     Depth3,
@@ -18,7 +19,8 @@ from fumishirube_graph.arguments import (
     UntrustedAnswer,
 )
 from fumishirube_graph.errors import refusing
-from fumishirube_graph.traversal import walk
+from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.traversal import WalkStep, walk
 
 MOST_SIZE = 50_000
 
@@ -31,7 +33,7 @@ class ContextParams(NonNullParams):
     max_size: Annotated[
         Annotated[int, Field(ge=1)] | None,
         NotNull,
-        Field(description="Characters of the answer's texts. Default 50000."),
+        Field(description="Characters of the answer. Default 50000."),
     ] = None
 
 
@@ -57,7 +59,10 @@ class RelatedPage(Answer):
 
 
 class ContextAnswer(UntrustedAnswer):
-    """A page and its neighbours, nearest first; ``truncated`` if there are more than max_nodes."""
+    """A page and its neighbours, nearest first; ``truncated`` if there are more than max_nodes.
+
+    ``total_size`` are the characters of the content and the summaries.
+    """
 
     center: ContextCenter
     related: tuple[RelatedPage, ...]
@@ -77,32 +82,24 @@ def context_tool(runtime: GraphRuntime) -> Tool[ContextParams, ContextAnswer]:
         walked = walk(
             doc.path, depth, snapshot.neighbours, snapshot.title, most=runtime.settings.max_nodes
         )
-        size = len(doc.record.content)
-        related: list[RelatedPage] = []
-        for step in walked.steps:
-            near = snapshot.docs[step.path]
-            if size + len(near.summary) > (params.max_size or MOST_SIZE):
-                break
-            size += len(near.summary)
-            related.append(
-                RelatedPage(
-                    doc_id=near.id,
-                    filepath=near.path,
-                    title=near.title,
-                    link_type=step.kind,
-                    direction=step.direction,
-                    summary=near.summary,
-                    depth=step.depth,
-                )
-            )
         text = doc.record.content
-        return ContextAnswer(
+        alone = ContextAnswer(
             center=ContextCenter(doc_id=doc.id, filepath=doc.path, title=doc.title, content=text),
-            related=tuple(related),
-            total_size=size,
-            truncated_count=len(walked.steps) - len(related),
+            related=(),
+            total_size=len(text),
+            truncated_count=len(walked.steps),
             truncated=walked.truncated or None,
             warnings=runtime.warned(snapshot),
+        )
+        most = params.max_size or MOST_SIZE
+        left = most - json_chars(alone) - len(str(most))  # total_size may have more digits
+        related = tuple(_fitting(snapshot, walked.steps, left)) if left > 0 else ()
+        return alone.model_copy(
+            update={
+                "related": related,
+                "total_size": len(text) + sum(len(page.summary) for page in related),
+                "truncated_count": len(walked.steps) - len(related),
+            }
         )
 
     return Tool(
@@ -120,3 +117,24 @@ def context_tool(runtime: GraphRuntime) -> Tool[ContextParams, ContextAnswer]:
         refused=refusing(ContextParams),
         examples=({"filepath": "guide/install.md", "depth": 1},),
     )
+
+
+def _fitting(
+    snapshot: GraphSnapshot, steps: Sequence[WalkStep], left: int
+) -> Iterator[RelatedPage]:
+    """Yield the first pages that fit into some characters of JSON."""
+    for step in steps:
+        near = snapshot.docs[step.path]
+        page = RelatedPage(
+            doc_id=near.id,
+            filepath=near.path,
+            title=near.title,
+            link_type=step.kind,
+            direction=step.direction,
+            summary=near.summary,
+            depth=step.depth,
+        )
+        left -= json_chars(page)
+        if left < 0:
+            return
+        yield page

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import cached_property
+from pathlib import Path
 from threading import Event, RLock
 from typing import Any, NamedTuple
 
@@ -98,13 +99,22 @@ class Docs:
         root, workspace = self.context.root.path, self.context.folder("workspace").path
         return root.relative_to(workspace).as_posix() if workspace in root.parents else root.name
 
+    @property
+    def present(self) -> bool:
+        """Whether the folder exists, and neither it nor a folder above it was replaced by a link.
+
+        Links from before the start are resolved in its path.
+        """
+        root = self.context.root
+        return root.exists and Path(os.path.realpath(root.path)) == root.path
+
     def current(self, *, served: bool = False) -> GraphSnapshot:
         """Return the newest generation, after taking in changes on disk.
 
         Raises:
             JsonRpcInternalError: when there is no folder, or the first index is not ready in time.
         """
-        if not self.context.root.exists:
+        if not self.present:
             raise docs_missing(self.root_name)
         if served:
             if not self._first.wait(PATIENCE):
@@ -156,7 +166,7 @@ class Docs:
                 snapshot = self.view()
                 snapshot.behind = tuple(self._unfollowed())
                 return self._noting_recovery(snapshot)
-            claimed = self._reader.files.sweep()
+            claimed = self._claimed()
             comparison = self._compared(self._unwritten, claimed)
             if comparison.gone or comparison.changed:
                 pages = {p: page for p, page in self._unwritten.items() if p in claimed}
@@ -171,7 +181,7 @@ class Docs:
         lock = self.context.folder("workspace").path / FOLDER / NAME
         if holder(lock) not in (None, os.getpid()):
             return
-        comparison = self._compared(self._opened().pages(), self._reader.files.sweep())
+        comparison = self._compared(self._opened().pages(), self._claimed())
         if comparison.gone or comparison.changed:
             differing = len(comparison.gone) + len(comparison.changed)
             yield (
@@ -182,7 +192,7 @@ class Docs:
 
     def view(self) -> GraphSnapshot:
         """Return the newest committed generation, without looking at the folder."""
-        if not self.context.root.exists:
+        if not self.present:
             raise docs_missing(self.root_name)
         with self._lock:
             index = self._opened()
@@ -213,12 +223,12 @@ class Docs:
 
         With ``only``, look at that file alone.
         """
-        if not self.context.root.exists:
+        if not self.present:
             raise docs_missing(self.root_name)
         with self._lock:
             index = self._opened()
             began = time.monotonic()
-            claimed = self._reader.files.sweep()
+            claimed = self._claimed()
             index.refresh()
             self._take_note(index)
             comparison = self._compared(index.pages(), claimed, full=full, only=only)
@@ -240,6 +250,15 @@ class Docs:
             records = {path: doc.record for path, doc in snapshot.docs.items()}
             self.baselines.cover(records, claimed)
             return change._replace(unchanged=len(records) - change.added - change.updated)
+
+    def _claimed(self) -> Mapping[str, ClaimedFile]:
+        """Return the files that loaders claim now."""
+        try:
+            return self._reader.files.sweep()
+        except ToolError as error:
+            if self.present:
+                raise
+            raise docs_missing(self.root_name) from error  # it has just gone
 
     def _compared(
         self,

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
+from fumishirube.tools import ANSWER_CHARS, fitting
 from fumishirube_graph.arguments import (
     DATA,
     GraphRuntime,
@@ -19,6 +20,8 @@ from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc
 from fumishirube_graph.section_texts import ScoredSection
 from fumishirube_graph.texts import beginning, snippet, units
+
+_CUT = "the headings are so long that only {} results fit into the answer"
 
 
 class FulltextParams(NonNullParams):
@@ -65,10 +68,13 @@ def fulltext_tool(runtime: GraphRuntime) -> Tool[FulltextParams, FulltextAnswer]
         within = runtime.within(snapshot, params.doc_type)
         matches = snapshot.section_texts.search_texts(query_units.units, within, 1.0)
         chosen = matches.best(params.limit or runtime.settings.default_limit)
+        each = (_hit(scored, query_units.units) for scored in chosen)
+        shown = tuple(fitting(each, ANSWER_CHARS))
+        cut = [_CUT.format(len(shown))] if len(shown) < len(chosen) else []
         return FulltextAnswer(
-            results=tuple(_hit(scored, query_units.units) for scored in chosen),
+            results=shown,
             total_found=matches.total,
-            warnings=runtime.warned_of(snapshot, *query_units.warnings),
+            warnings=runtime.warned_of(snapshot, *query_units.warnings, *cut),
         )
 
     return Tool(

@@ -127,6 +127,7 @@ def _search(
             "graph": {"depth": _depth(runtime, params), "link_types": params.link_types or ()}
         },
         budget=call.budget,
+        counting=False,  # each count would read every section, and the answer shows none
     )
     outcome = runtime.docs.context.search(
         snapshot, len(snapshot.docs), query, written=not runtime.docs.follower

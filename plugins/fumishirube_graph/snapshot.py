@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 
 from rapidfuzz import fuzz, process
 
@@ -23,9 +22,9 @@ from fumishirube.tools import SectionVectors
 from fumishirube_graph.records import Doc
 from fumishirube_graph.resolution import EXTENSIONS, Issue, LinkEdge, LinkTargets
 from fumishirube_graph.section_texts import SectionTexts
-from fumishirube_graph.texts import decoded
 
 _NEAR, _NEAR_ENOUGH = 5, 60
+_FIELDS = ("title", "headings", "path", "body")
 
 
 class GraphSnapshot(SequenceCorpus):
@@ -75,6 +74,8 @@ class GraphSnapshot(SequenceCorpus):
     def prepare(self) -> None:
         """Compute now what the first search would wait for."""
         _ = self.section_texts.everything
+        for doc in self.docs.values():
+            _ = doc.section_ids
 
     def named(self, name: str, root: str) -> Doc | None:
         """Return the page that a caller names: by id, or by path with or without extension."""
@@ -116,6 +117,11 @@ class GraphSnapshot(SequenceCorpus):
     def vectors(self) -> bool:
         """Whether any section has a vector."""
         return self._vectors.present
+
+    @property
+    def size(self) -> int:
+        """The number of sections with a text of their own."""
+        return self.section_texts.with_text
 
     def neighbours(self, path: str) -> Sequence[Neighbour]:
         """Return all links of a page, in both directions, except links to itself."""
@@ -169,7 +175,7 @@ class GraphSnapshot(SequenceCorpus):
         doc = self.docs.get(path)
         if doc is None:
             return []
-        return [self.passage(doc, number) for number in range(len(doc.searched.contents))]
+        return [self.passage(doc, number) for number in range(len(doc.searched.lengths))]
 
     @cached_property
     def passages(self) -> Sequence[Passage]:
@@ -178,15 +184,7 @@ class GraphSnapshot(SequenceCorpus):
 
     def passage(self, doc: Doc, number: int) -> Passage:
         """Return a section as a passage; a document without sections has one empty section."""
-        texts = doc.searched
-        fields = MappingProxyType(  # later searches use it too
-            {
-                "title": decoded(texts.headings[number]),
-                "headings": decoded(texts.title),
-                "path": fold(doc.path),
-                "body": decoded(texts.contents[number]),
-            }
-        )
+        fields = _SectionFields(doc, number)
         if not doc.record.parts:
             return Passage(doc.path, 1, 1, "", (), 0, "", fields)
         part = doc.record.parts[number]
@@ -206,6 +204,37 @@ class GraphSnapshot(SequenceCorpus):
         """Return the number of the section that begins at a line."""
         starts = [part.line_start for part in doc.record.parts]
         return starts.index(line) if line in starts else 0
+
+
+class _SectionFields(Mapping[str, str]):
+    """The folded texts of a section by field; each is decoded when it is read.
+
+    Of many sections that a search compares, only the texts of the best are read.
+    """
+
+    __slots__ = ("_doc", "_number")
+
+    def __init__(self, doc: Doc, number: int) -> None:
+        self._doc = doc
+        self._number = number
+
+    def __getitem__(self, name: str) -> str:
+        match name:
+            case "title":
+                return self._doc.searched.heading(self._number)
+            case "headings":
+                return self._doc.searched.title
+            case "path":
+                return fold(self._doc.path)
+            case "body":
+                return self._doc.searched.content(self._number)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FIELDS)
+
+    def __len__(self) -> int:
+        return len(_FIELDS)
 
 
 def _spelling(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,6 +20,9 @@ _CLOSE = 100
 
 _UNIT = re.compile(r'"([^"]*)"(?=\s|\Z)|(\S+)')
 _MARK = re.compile(r"<(/?)mark>", re.IGNORECASE)
+_PLAIN = "!-~\u3001\u3002\u300c\u300d\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff"
+_PLAIN_RUN = re.compile(rf"[{_PLAIN}]+(?=[{_PLAIN}\s]|\Z)")
+"""Characters that are one each in the folded form, and that nothing joins."""
 _BLANK, _BLANKS, _NO_BLANK = re.compile(r"\s+"), re.compile(r"\s{2,}"), re.compile(r"\S")
 
 
@@ -197,7 +200,16 @@ def _mapped(text: str) -> tuple[str, list[int], list[int]]:
     forms: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    for start, end in _clusters(text):
+    start = end = 0
+    while end < len(text):
+        start = end
+        if plain := _PLAIN_RUN.match(text, start):
+            end = plain.end()
+            forms.append(_case_folded(plain.group()))
+            starts += range(start, end)
+            ends += range(start + 1, end + 1)
+            continue
+        end = _cluster_end(text, start)
         form = _BLANK.sub(" ", _case_folded(text[start:end]))  # that of ´ begins with a blank
         if not forms or forms[-1].endswith(" "):
             form = form.removeprefix(" ")
@@ -209,16 +221,14 @@ def _mapped(text: str) -> tuple[str, list[int], list[int]]:
     return "".join(forms), starts, ends
 
 
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the pieces of a text that can be normalised independently."""
-    start = 0
-    while start < len(text):
-        blank = text[start].isspace()
-        end = _end_of_blanks(text, start) if blank else start + 1
-        while not blank and end < len(text) and _joins(text[end]):
-            end += 1
-        yield start, end
-        start = end
+def _cluster_end(text: str, start: int) -> int:
+    """Return the end of the piece of a text that can be normalised independently."""
+    if text[start].isspace():
+        return _end_of_blanks(text, start)
+    end = start + 1
+    while end < len(text) and _joins(text[end]):
+        end += 1
+    return end
 
 
 def _joins(character: str) -> bool:

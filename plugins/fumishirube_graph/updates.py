@@ -84,12 +84,12 @@ def _follow(runtime: GraphRuntime, stop: Event) -> None:
     while not stop.is_set():
         surveyed = False
         try:
-            surveyed = docs.context.root.exists and docs.catch_up()
+            surveyed = docs.present and docs.catch_up()
             if surveyed or docs.news.is_set():
                 docs.news.clear()
                 docs.view().prepare()
                 docs.embed(lambda: not stop.is_set())
-            elif docs.context.root.exists:
+            elif docs.present:
                 docs.view()  # rebuilds a damaged index for processes that only read
         except FumishirubeError as error:
             _log.warning("the documents could not be indexed: %s", error)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from documents import documents
 from manuals import RULES, ask, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
@@ -564,3 +565,16 @@ def test_why_not_refuses_what_is_no_section(
     done = fumishirube("find", "対象", "--why-not", ref, cwd=workspace)
     assert (done.code, done.out) == (code, "")
     assert said in done.err
+
+
+def test_the_account_of_a_search_in_documents_says_that_it_counted_only_its_hits(
+    tmp_path: Path,
+) -> None:
+    documents(tmp_path, {"a.md": "# A\n\n対象。\n"})
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    fumishirube("docs", "search", "対象", cwd=tmp_path)
+    (trace,) = (tmp_path / ".fumishirube" / "traces").glob("*.json")
+    told = fumishirube("coverage", trace.stem, cwd=tmp_path).out
+    assert "required term 対象: in at least 1 section\n" in told
+    assert "at least 1 matched; 1 returned" in told
+    assert "further sections may match: they were not counted" in told

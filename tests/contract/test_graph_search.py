@@ -233,3 +233,14 @@ def test_what_must_not_be_does_not_stand_for_what_should(tmp_path: Path) -> None
     assert met(Bool()) == set()
     docs.close()
     application.close()
+
+
+def test_a_search_reads_the_texts_of_what_it_compares_alone(tmp_path: Path) -> None:
+    """Terms and passages of every section would take seconds, and far more memory than texts."""
+    application = opened(tmp_path, "")
+    for query in ("invoice", "invoice palms", "nowhere", "number invoice of a transfer"):
+        found(application, query)
+    view = application.contexts["graph"].keep("room", lambda: None).docs.view()
+    assert not vars(view).keys() & {"passages", "_sections", "_searched", "_frequencies"}
+    assert view.size == len(view.passages) == len(FILES)
+    application.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,3 +163,44 @@ def test_any_graph_can_be_walked_in_any_pages(
     finally:
         paged.close()
         whole.close()
+
+
+@pytest.mark.parametrize("size", [400, 3_000, 20_000, None])
+def test_a_context_has_as_many_neighbours_as_its_size_allows(
+    server: stdio.Wire, size: int | None
+) -> None:
+    """The size is that of the whole answer, keys and all; the page in the middle is never cut."""
+    given = {} if size is None else {"max_size": size}
+    answer = server.ok("ubp_get_context", filepath=HUB, depth=1, **given)
+    most, characters = size or MOST, len(json.dumps(answer, ensure_ascii=False))
+    related = [len(json.dumps(page, ensure_ascii=False)) for page in answer["related"]]
+    assert characters <= most
+    assert characters + max(related, default=400) + 20 > most, "one more would not fit"
+    assert len(related) + answer["truncated_count"] == 1_000, "max_nodes"
+    texts = [answer["center"]["content"], *(page["summary"] for page in answer["related"])]
+    assert answer["total_size"] == sum(map(len, texts))
+
+
+def test_a_context_too_small_for_its_page_has_it_whole_and_alone(server: stdio.Wire) -> None:
+    answer = server.ok("ubp_get_context", filepath="long/0.md", depth=1, max_size=100)
+    assert answer["related"] == []
+    assert answer["truncated_count"] == 2
+    assert len(answer["center"]["content"]) == answer["total_size"] > len(LONG)
+
+
+def test_full_text_results_with_long_headings_keep_to_the_size_and_say_so(tmp_path: Path) -> None:
+    heading = "見出し" * 340
+    workspace = documents(tmp_path, {f"{n}.md": f"# {heading}\n\n本文\n" for n in range(60)})
+    application = graph(workspace)
+    answer = call_named(application, "ubp_fulltext_search", query="本文", limit=50)
+    assert len(json.dumps(answer, ensure_ascii=False)) <= MOST
+    assert 10 < len(answer["results"]) < 50
+    assert answer["total_found"] == 60
+    said = (
+        f"the headings are so long that only {len(answer['results'])} results fit into the answer"
+    )
+    assert [*answer["warnings"]] == [said]
+    few = call_named(application, "ubp_fulltext_search", query="本文", limit=5)
+    assert few["results"] == answer["results"][:5]
+    assert "warnings" not in few
+    application.close()

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from documents import documents
 from manuals import write
-from stdio import Fumishirube
+from stdio import Fumishirube, Wire
 
 
 @pytest.fixture
@@ -50,3 +51,29 @@ def test_a_root_may_be_a_link_from_the_start(workspace: Path, tmp_path: Path) ->
     (workspace / "manuals").symlink_to(tmp_path / "elsewhere")
     with Fumishirube(workspace, FUMISHIRUBE_TRUST="true") as server:
         assert [item["id"] for item in server.ok("manual_ls")["items"]] == ["guide"]
+
+
+@pytest.mark.parametrize("lock", ["true", "false"])
+@pytest.mark.parametrize("swapped", ["inner", "inner/docs"])
+def test_documents_behind_the_link_are_missing(tmp_path: Path, swapped: str, lock: str) -> None:
+    inside = documents(tmp_path / "inside" / "inner", {"a.md": "# A\n\nA word.\n"}).parent
+    documents(tmp_path / "outside", {"plan.md": "# Plan\n\nThe password is hunter2.\n"})
+    settings = f"surfaces: [{{use: graph, with: {{lock: {lock}}}}}]\nroots: {{docs: inner/docs}}\n"
+    (inside / "fumishirube.yaml").write_text(settings)
+    with Wire(inside) as server:
+        assert server.ok("ubp_list_pages")["total"] == 1
+        (inside / swapped).rename(inside / "before")
+        other = tmp_path / "outside" / ("docs" if swapped.endswith("docs") else "")
+        (inside / swapped).symlink_to(other)
+        calls = {
+            "ubp_list_pages": {},
+            "ubp_get_page": {"filepath": "plan.md"},
+            "ubp_search": {"query": "hunter2"},
+        }
+        for name, arguments in calls.items():
+            answer = server.request("tools/call", {"name": name, "arguments": arguments})
+            error = answer["result"]["_meta"]["fumishirube/error"]
+            assert (error["code"], error["details"]) == (-32603, {"reason": "docs_missing"})
+        (inside / swapped).unlink()
+        (inside / "before").rename(inside / swapped)
+        assert server.ok("ubp_list_pages")["total"] == 1

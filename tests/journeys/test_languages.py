@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from documents import documents
 from manuals import Done, fumishirube, write
 from stdio import Wire
 from strangers import PLUGIN, stranger
@@ -257,6 +258,8 @@ RESULTS = [
     *(ROOT / "plugins" / "fumishirube_inspect" / "commands" / f"{name}.py" for name in OF_TRACES),
     ROOT / "plugins" / "fumishirube_authoring" / "commands" / "new_plugin.py",
     ROOT / "plugins" / "fumishirube_eval" / "command.py",
+    ROOT / "plugins" / "fumishirube_graph" / "command_lines.py",
+    ROOT / "plugins" / "fumishirube_manual" / "commands" / "cite.py",
     ROOT / "plugins" / "fumishirube_vault" / "commands.py",
 ]
 
@@ -347,6 +350,42 @@ def test_results_are_japanese_alone(tmp_path: Path) -> None:
     ):
         shown = shown_by(tmp_path, *words)
         assert KANA.search(shown.replace("手順", "")), words
+        assert not re.search("[a-z]{3} [a-z]{2}", shown), (words, shown)
+
+
+def test_results_on_documents_and_citations_are_japanese_alone(tmp_path: Path) -> None:
+    write(tmp_path, {"手順/a.md": "# 給油\n\n春に給油。\n"})
+    files = {
+        "設計.md": "---\nsource_refs: [元.txt]\n---\n# 設計\n\n[[案内#無い]] [[無い]] [[語]]\n",
+        "案内.md": "# 案内\n\n案内の本文。\n",
+        "甲/語.md": "# 語\n",
+        "乙/語.md": "# 語\n",
+        "離れ.md": "# 離れ\n\n本文。\n",
+    }
+    documents(tmp_path, files)
+    (tmp_path / "元.txt").write_text("一", encoding="utf-8")
+    assert "5 文書、5 節（追加 5、更新 0、削除 0）" in run(tmp_path, "docs", "index").out
+    (tmp_path / "元.txt").write_text("二二", encoding="utf-8")
+    cited = ["manual://手順/a.md#L1", "manual://手順/a.md#L9", "manual://手順/a.md#L1@123456"]
+    for words in (
+        ("docs", "search", "本文", "--include-linked"),
+        ("docs", "search", "本文", "--fulltext"),
+        ("docs", "get-page", "設計.md"),
+        ("docs", "get-context", "案内.md"),
+        ("docs", "get-context", "案内.md", "--max-size", "10"),
+        ("docs", "list-pages"),
+        ("docs", "get-graph"),
+        ("docs", "stale"),
+        ("docs", "check"),
+        ("docs", "status"),
+        ("docs", "suggest-links"),
+        ("cite", "check", *cited),
+        ("cite", "check"),
+    ):
+        shown = shown_by(tmp_path, *words)
+        data = r"\[\w+\]|\((references|fulltext [\d.]+)[^)]*\)|source_refs: .*"
+        shown = re.sub(data, "", shown)
+        assert KANA.search(re.sub("設計|案内|手順|離れ|本文|給油|無い|語", "", shown)), words
         assert not re.search("[a-z]{3} [a-z]{2}", shown), (words, shown)
 
 

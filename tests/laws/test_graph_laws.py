@@ -176,7 +176,7 @@ def test_a_graph_lies_within_the_next_deeper_one(
 
 
 @settings(max_examples=examples(20), deadline=None)
-@given(trees, st.sampled_from(NAMES), st.integers(1, 120), st.integers(0, 120))
+@given(trees, st.sampled_from(NAMES), st.integers(1, 1200), st.integers(0, 1200))
 def test_a_larger_size_never_loses_a_neighbour(
     files: dict[str, str], center: str, size: int, more: int
 ) -> None:
@@ -378,6 +378,18 @@ def test_any_part_of_the_folded_text_is_found_where_it_stands(
     unit = folded(form[low:high])
     if unit and unit in form:
         assert any(unit in folded(text[begin:end]) for begin, end in spans(text, [unit]))
+
+
+JOINING = ("\u3099", "\u0301", "\u11a8", "\uff9e", "\ufe0f")
+
+
+@given(st.lists(st.sampled_from([*"aZ9!~ \nかガ漢。「ー", "é", "ﬁ", "ß", "ｶ", "゛", *JOINING])))
+def test_a_match_has_the_marks_that_belong_to_its_last_character(characters: list[str]) -> None:
+    text = "".join(characters)
+    for unit in {*folded(text)} - {" "}:
+        for begin, end in spans(text, [unit]):
+            assert end == len(text) or text[end] not in JOINING or text[begin:end].isspace()
+            assert unit in folded(text[begin:end])
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,20 @@ from manuals import write
 
 from fumishirube import (
     Call,
+    Clause,
     Corpus,
+    Count,
     CoverageReport,
     Fuser,
     Hit,
     Holds,
+    Passage,
     Query,
     Ranking,
+    SequenceCorpus,
     Stage,
 )
-from fumishirube.engine.pipeline import NamedStage
+from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.tools.calls import call_tool
@@ -204,3 +208,35 @@ def test_the_first_of_the_sure_matches_does_not_depend_on_how_many_are_wanted(
         find = opened.contexts["manual"].find
         rankings = [find("m", Query("休暇 賃金", limit=most)).ranking for most in (1, 2)]
     assert [[hit.passage.path for hit in r.hits] for r in rankings] == [["b.md"], ["b.md", "a.md"]]
+
+
+class Uncountable(SequenceCorpus):
+    """A corpus in which a count would take too long."""
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        raise AssertionError(f"{clause} was counted up to {cap}: {searched}")
+
+
+class FirstPage(Stage):
+    """Returns all sections of one file."""
+
+    generates: ClassVar[bool] = True
+
+    def score(self, query: Query, corpus: Corpus, candidates: Mapping[Any, Any]) -> list[Hit]:
+        return [Hit(passage, 1.0) for passage in corpus.page("a.md")]
+
+
+@pytest.mark.parametrize("text", ["旅費", "zzz"])
+def test_a_search_without_counting_has_the_hits_of_its_stages_and_counts_those(text: str) -> None:
+    fields = {"title": "", "headings": "", "path": "a.md", "body": "旅費規程"}
+    corpus = Uncountable([Passage("a.md", n, n, "", (), 1, "", fields) for n in (1, 2)])
+    pipeline = Pipeline([NamedStage("first", FirstPage(), trusted=True)], (), ())
+    result = pipeline.run(Query(text, (text,), counting=False), corpus)
+    assert [hit.passage.start_line for hit in result.ranking.hits] == [1, 2]
+    assert {hit.coverage for hit in result.ranking.hits} == {0.0}
+    assert result.report.at_least
+    assert [(row.term, row.sections) for row in result.report.terms] == (
+        [(text, 2)] if text == "旅費" else []
+    )
+    with pytest.raises(AssertionError, match="was counted"):
+        pipeline.run(Query(text, (text,)), corpus)

@@ -149,8 +149,8 @@ class _Search:
         self.failed: dict[StageCall, StageFailure] = {}
         self.began = time.monotonic()
         self._sections = OwnSections(corpus, self.counts.candidates)
-        rewordings = (each.text for each in query.rewordings())
-        self._wordings = dict.fromkeys((query.text, *query.alternatives, *rewordings))
+        texts = (query.text, *query.alternatives, *(each.text for each in query.rewordings()))
+        self._wordings = dict.fromkeys(texts if query.counting else ())
         self._ranked: tuple[Recorder, float, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
@@ -209,10 +209,10 @@ class _Search:
 
         Stages return the best candidates, which may all be excluded in a follow-up. What matches
         is returned however short the time, also if the stage that finds it was abandoned, but not
-        where the refiners dropped all of the ``merged`` hits.
+        where the refiners dropped all of the ``merged`` hits, nor in a search without counting.
         """
         query, hits = self.query, ranking.hits
-        if merged.hits and not hits:
+        if not query.counting or (merged.hits and not hits):
             return ranking
         enough = hits or not self.abandoned
         if (hits and not query.exclude) or (enough and query.budget.spent):

@@ -134,9 +134,10 @@ def report_search(
 ) -> SearchReport:
     """Return the report on a search; ``merged`` is its ranking before the refiners.
 
-    Without ``counting`` the corpus is not searched: what the search itself has not counted is
-    counted in its hits, and terms that none of them contains are left out.
+    Without ``counting``, here or in the query, the corpus is not searched: what the search itself
+    has not counted is counted in its hits, and terms that none of them contains are left out.
     """
+    counting = counting and query.counting
     use = counts.terms or TermUse()
     names = tuple(dict.fromkeys(query.required)) or use.picked or ()
     terms = (
@@ -228,10 +229,14 @@ def _term(name: str, query: Query, corpus: Corpus) -> TermReport:
 
 def _known_terms(names: Iterable[str], query: Query, merged: Ranking) -> Iterable[TermReport]:
     """Yield the terms that a stage has counted, or that some hits contain."""
+    names = tuple(names)
+    present = Counter(
+        chain.from_iterable(query.terms_in(hit.passage, names) for hit in merged.hits)
+    )
     for name in names:
         known = query.state.known_sections_with(query.forms(name))
         if known is None or query.within is not None:
-            known = sum(bool(query.terms_in(hit.passage, (name,))) for hit in merged.hits) or None
+            known = present[name] or None
         if known is not None:
             yield TermReport(name, known)
 

@@ -73,7 +73,7 @@ class Finder(NamedTuple):
         took = _since(began)
         trace = record(span, report, CacheOutcome(lookup.mode, lookup.score))
         stored = self._store(trace)
-        if key and not trace.degraded and not report.out_of_time:
+        if key and query.counting and not trace.degraded and not report.out_of_time:
             cache.keep(key, CachedSearch(stored, took))
         return SearchResult(trace, lambda: ranking, state.corpus)
 

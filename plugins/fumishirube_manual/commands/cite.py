@@ -21,10 +21,14 @@ from fumishirube.commands import (
     opened,
     print_json,
     search_context,
+    translated,
+    width,
+    word,
 )
 from fumishirube.text import decode, decode_lossy
 from fumishirube_manual.citations import CheckedCitation, CitationChecker, find_citations
 
+_INDENT = " " * 8
 _STATES = ("valid", "moved", "changed", "gone")
 
 
@@ -52,12 +56,16 @@ def run(options: Namespace) -> int:
         print_json([_plain(source, result) for source, result in checked])
     else:
         for source, result in checked:
-            print(f"{result.state:8}{result.text}" + (f"  ({source})" if source else ""))
+            state = word("citation", result.state)
+            shown = state + " " * (len(_INDENT) - width(state)) + result.text
+            print(shown + (f"  ({source})" if source else ""))
             if result.state != "valid":
-                print(f"        {result.explanation}")
+                print(_INDENT + translated(result.explanation))
         counts: Counter[str] = Counter(result.state for _, result in checked)
-        summary = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
-        print(", ".join(summary) or "no citations")
+        summary = [
+            f"{counts[state]} {word('citation', state)}" for state in _STATES if counts[state]
+        ]
+        print(", ".join(summary) or translated("no citations"))
     return int(any(result.state != "valid" for _, result in checked))
 
 

@@ -29,6 +29,7 @@ from fumishirube.commands import (
     show,
     table,
     translated,
+    word,
 )
 from fumishirube_manual.commands.explanations import (
     LEGEND,
@@ -69,7 +70,7 @@ def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
         f"in {counted(account.scanned_files, 'file')} of {account.files}"
     )
     yield from map(_skipped, account.skipped)
-    yield from map(_term, account.terms)
+    yield from (_term(required, known=not _uncounted(trace)) for required in account.terms)
     matched, returned = account.matched, account.returned
     yield translated(
         f"at least {matched} matched; {returned} returned"
@@ -95,8 +96,15 @@ def _skipped(skipped: Skipped) -> str:
     return translated(f"not searched: {number}, {reason}")
 
 
-def _term(required: TermReport) -> str:
+def _uncounted(trace: Trace) -> bool:
+    """Tell whether a search in a surface's own corpus counted only what it returned."""
+    return trace.own and trace.report.at_least
+
+
+def _term(required: TermReport, *, known: bool) -> str:
     where = translated(counted(required.sections, "section"))
+    if not known:
+        where = word("sections", "at least {0}").format(where)
     if not required.near:
         return filled("required term {0}: in {1}", required.term, where)
     near = listed(required.near)
@@ -105,7 +113,11 @@ def _term(required: TermReport) -> str:
 
 def _unread(trace: Trace, account: CoverageReport) -> Iterator[str]:
     if not account.unread and not account.unranked:
-        yield translated("nothing that matched is unread")
+        yield translated(
+            "further sections may match: they were not counted"
+            if _uncounted(trace)
+            else "nothing that matched is unread"
+        )
         return
     yield translated("still unread:")
     yield from table(

@@ -112,8 +112,10 @@ def _text_matches(
     """
     if isinstance(corpus, LinkedCorpus):
         matches = corpus.search_texts(texts, limit, query.within, share)
+        if not query.must:
+            return matches
         filtered = [match for match in matches.matches if passes_filter(match.passage, query)]
-        return matches._replace(matches=filtered) if query.must else matches
+        return matches._replace(matches=filtered)
     all_of_them = Bool(must=tuple(Holds(fold(text)) for text in texts))
     sections = _sections(corpus, all_of_them, query, MAX_CANDIDATES)
     return TextMatches([match._replace(estimate=1.0) for match in sections], len(sections))
