@@ -6,8 +6,10 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -42,6 +44,21 @@ def eventually(holds: Callable[[], object]) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """Yield a port that nobody listens at, until a server of the test does.
+
+    Linux gives no other process a port that is bound, and still lets a server listen there.
+    """
+    with socket.socket() as reserved:
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        port: int = reserved.getsockname()[1]
+        if sys.platform != "linux":
+            reserved.close()
+        yield port
 
 
 class Serving:
