@@ -12,7 +12,7 @@ from typing import Any
 
 import manuals
 import pytest
-from http_server import PROBE, HttpServer, environment, probing, reserved_port
+from http_server import PROBE, SECONDS, HttpServer, environment, probing, reserved_port
 from stdio import Wire
 
 SEARCH = {"manual_name": "給付編", "query": "入院"}
@@ -174,14 +174,27 @@ class FalseBackend:
         self.connections = 0
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._closing = False
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Listen no more; a thread that still did would take connections of the next backend."""
+        self._closing = True
+        with suppress(OSError):
+            socket.create_connection(self.listening.getsockname(), timeout=SECONDS).close()
+        self._thread.join(SECONDS)
+        assert not self._thread.is_alive()
+        self.listening.close()
 
     def _serve(self) -> None:
         with suppress(OSError, StopIteration):
             while True:
                 connection, _ = self.listening.accept()
-                self.connections += 1
                 with connection:
+                    if self._closing:
+                        return
+                    self.connections += 1
                     self._talk(connection)
 
     def _talk(self, connection: socket.socket) -> None:
@@ -210,7 +223,7 @@ def answering(*answers: bytes | None) -> Iterator[FalseBackend]:
     try:
         yield backend
     finally:
-        backend.listening.close()
+        backend.close()
 
 
 def test_connections_are_kept(workspace: Path) -> None:
