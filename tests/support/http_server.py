@@ -79,8 +79,12 @@ class Serving:
             encoding="utf-8",
         )
         assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().strip().rstrip("/")
-        assert self.url.startswith(("http://", "https://")), self.log
+        try:
+            self.url = self.process.stdout.readline().strip().rstrip("/")
+            assert self.url.startswith(("http://", "https://")), self.log
+        except BaseException:  # such as the end of the test's time, at which a slow start goes on
+            self.kill()
+            raise
         self.client = httpx2.Client(base_url=self.url, timeout=SECONDS, trust_env=False)
 
     def __enter__(self) -> Self:
