@@ -34,6 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[stdio.Wire]:
         files[f"long/{n}.md"] = f"# 設計 {n}\n\n[[{HUB}]] [[{name(n)}]]\n\n{parts}"
     workspace = documents(tmp_path_factory.mktemp("sizes"), files)
     (workspace / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n", encoding="utf-8")
+    assert docs("index", cwd=workspace).code == 0  # a server waits some seconds for it, no longer
     with stdio.Wire(workspace) as server:
         yield server
 

@@ -336,17 +336,21 @@ def test_a_lower_limit_holds_for_the_traces_of_a_former_server(workspace: Path) 
     application.close()
 
 
-@pytest.mark.slow
-def test_reading_does_not_make_a_trace_live_longer(tmp_path: Path) -> None:
-    store, trace = TraceStore(10, 2, Root(tmp_path)), a_trace()
+def test_reading_does_not_make_a_trace_live_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, trace = TraceStore(10, 60, Root(tmp_path)), a_trace()
     store.put(trace)
     store.close()
-    other = TraceStore(10, 2, Root(tmp_path))
-    assert other.get(trace.id) == trace
-    time.sleep(2.05)
-    for one in (store, other):
-        with pytest.raises(NotFound):
-            one.get(trace.id)
+    other = TraceStore(10, 60, Root(tmp_path))
+    for age, kept in ((50, True), (61, False)):
+        monkeypatch.setattr(time, "time", lambda age=age: trace.created + age)
+        for one in (store, other):
+            if kept:
+                assert one.get(trace.id) == trace
+            else:
+                with pytest.raises(NotFound):
+                    one.get(trace.id)
 
 
 def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sqlite3
 import subprocess
 import time
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 from manuals import Done, fumishirube, stranger, write
 from stdio import Wire
-from warm_start import warm_script
+from warm_start import kill, warm_script
 
 SENSES = '''
 import time
@@ -280,9 +279,7 @@ def test_a_killed_process_loses_one_batch_at_most(workspace: Workspace) -> None:
         [warm_script(), "index"], cwd=workspace.path, env=os.environ | workspace.environ
     )
     eventually(lambda: workspace.log.exists() and len(workspace.log.read_text().splitlines()) > 99)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    _end_children(workspace)
+    kill(process)
     before = len(workspace.embedded())
     assert workspace.run("index").code == 0
     after = len(workspace.embedded())
@@ -295,13 +292,6 @@ def test_a_killed_process_loses_one_batch_at_most(workspace: Workspace) -> None:
         "002.md",
         "003.md",
     ]
-
-
-def _end_children(workspace: Workspace) -> None:
-    """Wait until no process embeds any more."""
-    size = -1
-    while size != (size := workspace.log.stat().st_size):
-        time.sleep(0.2)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import stdio
-from manuals import stranger, write
+from manuals import appears, stranger, write
 
 if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its asserts
     from plugin_venv import PluginVenv, Serving
@@ -150,16 +151,17 @@ def test_an_update_with_a_tokenizer_that_sleeps_is_left_behind(
     wire.ok("manual_ls")
     assert wire.ok("manual_find", **SEARCH)["candidates"] > 0
     write(workspace, {"m/c.md": "# Solar\nIn winter I am tired.\n"})
-    for seconds in (4, 1):  # a later call does not even wait
+    for milliseconds in (1_500, 30_000):  # a later call does not even wait
         began = time.monotonic()
-        answer = wire.ok("manual_find", **SEARCH, budget={"time_ms": 1500}, use_cache=False)
-        assert time.monotonic() - began < seconds
+        budget = {"time_ms": milliseconds}
+        answer = wire.ok("manual_find", **SEARCH, budget=budget, use_cache=False)
+        assert time.monotonic() - began < 10
         assert answer["candidates"] > 0
         assert "tokenizer 'sleeping-tokenizer' of plugin broken-sleep" in answer["degraded"]
         assert " s; this is the state before" in answer["degraded"]
     began = time.monotonic()
     stderr = wire.hang_up()
-    assert time.monotonic() - began < 5, "the server does not wait for it at its end"
+    assert time.monotonic() - began < 20, "the server does not wait for it at its end"
     assert "tokenizer 'sleeping-tokenizer' failed: it was abandoned after " in stderr
 
 
@@ -167,10 +169,13 @@ def test_without_an_index_the_error_names_the_stage_that_sleeps(
     serving: Serving, workspace: Path
 ) -> None:
     pipeline(workspace, TOKENIZER)
-    tired = dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n")
-    write(workspace, tired)
+    shutil.rmtree(workspace / "manuals" / "m")
+    write(workspace, {"other/a.md": PAGES["m/b.md"]})
     wire = serving()
     wire.ok("manual_ls")
+    # A manual that comes after those that are indexed ahead of the calls is left to its first one.
+    appears(workspace / ".fumishirube" / "index" / "other")
+    write(workspace, dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n"))
     arguments = SEARCH | {"budget": {"time_ms": 1500}}
     # The client of these tests takes no internal error: it is read from the protocol itself.
     result = wire.request("tools/call", {"name": "manual_find", "arguments": arguments})["result"]
@@ -212,7 +217,7 @@ def test_a_loader_that_sleeps_holds_no_call_longer_than_its_time(
     wire.ok("manual_ls")
     began = time.monotonic()
     answer = wire.ok("manual_find", **SEARCH, budget={"time_ms": 1500})
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 7
     assert answer["candidates"] > 0, "files after the slow one are in"
     assert "loader 'sleeping-loader' of plugin broken-sleep" in answer["degraded"]
     assert "m/a.nap for " in answer["degraded"], "with its seconds"
@@ -220,11 +225,14 @@ def test_a_loader_that_sleeps_holds_no_call_longer_than_its_time(
     asked_again = time.monotonic()
     wire.ok("manual_find", **SEARCH)
     lines = wire.ok("manual_grep", any=["lighthouse"], manual_id="m")
-    assert time.monotonic() - asked_again < 2, "later calls do not wait for it"
+    assert time.monotonic() - asked_again < 4, "later calls do not wait for it"
     assert lines["total"] == 0, lines
-    time.sleep(max(0.0, began + 10 - time.monotonic()))
-    answer = wire.ok("manual_find", query="lighthouse", manual_id="m", required_terms=["of"])
-    assert (answer["candidates"], answer.get("degraded")) == (1, None)
+    asked = {"query": "lighthouse", "manual_id": "m", "required_terms": ["of"]}
+    deadline = began + 60
+    while (answer := wire.ok("manual_find", **asked)).get("degraded"):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert answer["candidates"] == 1
     assert wire.ok("manual_grep", any=["lighthouse"], manual_id="m")["total"]
     stderr = wire.hang_up()
     assert stderr.count("asleep over a.nap") == 1, "it is loaded once"
@@ -250,7 +258,7 @@ def test_a_loader_that_sleeps_over_all_its_files_leaves_the_other_loaders_their_
     )
     began = time.monotonic()
     stderr = wire.hang_up()
-    assert time.monotonic() - began < 5, "the server does not wait for it at its end"
+    assert time.monotonic() - began < 20, "the server does not wait for it at its end"
     assert stderr.count("asleep over") == 2
     listed = json.loads(plugin_venv.fumishirube(workspace, "plugins", "--json").stdout)
     (faults,) = (report["faults"] for report in listed if report["plugin"] == "broken-sleep")

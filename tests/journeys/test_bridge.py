@@ -12,7 +12,7 @@ from typing import Any
 
 import manuals
 import pytest
-from http_server import PROBE, HttpServer, environment, probing
+from http_server import PROBE, SECONDS, HttpServer, environment, probing, reserved_port
 from stdio import Wire
 
 SEARCH = {"manual_name": "給付編", "query": "入院"}
@@ -51,12 +51,6 @@ def workspace(tmp_path: Path) -> Path:
     return probing(folder)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-    return port
-
-
 # --- a real backend -------------------------------------------------------------------------
 
 
@@ -78,13 +72,19 @@ def test_the_bridge_answers_as_its_backend_and_as_the_tools_do(
 
 @pytest.mark.slow
 def test_tools_without_an_endpoint_run_here(workspace: Path) -> None:
-    with bridge(workspace, f"http://127.0.0.1:{free_port()}") as client:
+    with (
+        reserved_port() as port,
+        bridge(workspace, f"http://127.0.0.1:{port}") as client,
+    ):
         assert client.ok("manual_ls")["items"]
         assert client.answer("probe_names")["code"] == "backend_unavailable"
 
 
 def test_arguments_are_checked_before_anybody_is_asked(workspace: Path) -> None:
-    with bridge(workspace, f"http://127.0.0.1:{free_port()}") as client:
+    with (
+        reserved_port() as port,
+        bridge(workspace, f"http://127.0.0.1:{port}") as client,
+    ):
         told = client.answer("probe_search", **SEARCH, limit=0)
         assert told["code"] == "invalid_parameter"
         assert told["details"]["parameter"] == "limit"
@@ -105,9 +105,11 @@ def test_refusals_come_through(workspace: Path, backend: HttpServer) -> None:
 
 @pytest.mark.slow
 def test_the_backend_may_come_late_die_and_return(workspace: Path, tmp_path: Path) -> None:
-    port = free_port()
     served = probing(tmp_path / "served")
-    with bridge(workspace, f"http://127.0.0.1:{port}") as client:
+    with (
+        reserved_port() as port,
+        bridge(workspace, f"http://127.0.0.1:{port}") as client,
+    ):
         assert client.answer("probe_names")["code"] == "backend_unavailable"
         for _ in range(2):
             with HttpServer(served, port=port) as server:
@@ -172,14 +174,27 @@ class FalseBackend:
         self.connections = 0
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._closing = False
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Listen no more; a thread that still did would take connections of the next backend."""
+        self._closing = True
+        with suppress(OSError):
+            socket.create_connection(self.listening.getsockname(), timeout=SECONDS).close()
+        self._thread.join(SECONDS)
+        assert not self._thread.is_alive()
+        self.listening.close()
 
     def _serve(self) -> None:
         with suppress(OSError, StopIteration):
             while True:
                 connection, _ = self.listening.accept()
-                self.connections += 1
                 with connection:
+                    if self._closing:
+                        return
+                    self.connections += 1
                     self._talk(connection)
 
     def _talk(self, connection: socket.socket) -> None:
@@ -208,7 +223,7 @@ def answering(*answers: bytes | None) -> Iterator[FalseBackend]:
     try:
         yield backend
     finally:
-        backend.listening.close()
+        backend.close()
 
 
 def test_connections_are_kept(workspace: Path) -> None:

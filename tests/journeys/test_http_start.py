@@ -14,7 +14,7 @@ from typing import Any
 import manuals
 import pytest
 import stdio
-from http_server import HttpServer, environment, probing
+from http_server import HttpServer, environment, probing, reserved_port
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
@@ -245,10 +245,10 @@ def test_an_unusable_base_path_is_answered_with_one_that_is_usable(
 
 
 def test_the_configuration_says_where(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    probing(tmp_path, f"server: {{port: {port}, base_path: /api/v1/}}\n")
-    with HttpServer(tmp_path, port=port) as server:
+    with reserved_port() as port:
+        probing(tmp_path, f"server: {{port: {port}, base_path: /api/v1/}}\n")
+        server = HttpServer(tmp_path, port=port)
+    with server:
         assert server.url == f"http://127.0.0.1:{port}/api/v1"
         assert server.is_well()
         assert server.get("probe_names").json() == ["給付編", "事務編"]
@@ -295,19 +295,18 @@ def test_the_commands_of_the_readme_work(tmp_path: Path, name: str) -> None:
     text = (PROJECT / name).read_text(encoding="utf-8")
     commands = re.findall(r"^<!-- http -->\n\n```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(commands) == 1
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    here = commands[0].replace("8765", str(port))
-    here = here.replace("/PATH/TO/my-documents", str(probing(tmp_path)))
     path = f"{Path(warm_script()).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-euc", f"{here}\nkill %1; wait %1"],
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(PATH=path, no_proxy="*"),
-        timeout=60,
-        check=False,
-    )
+    with reserved_port() as port:
+        here = commands[0].replace("8765", str(port))
+        here = here.replace("/PATH/TO/my-documents", str(probing(tmp_path)))
+        done = subprocess.run(
+            ["bash", "-euc", f"{here}\nkill %1; wait %1"],
+            capture_output=True,
+            encoding="utf-8",
+            env=environment(PATH=path, no_proxy="*"),
+            timeout=60,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     address, health, listed = done.stdout.splitlines()[0], *_jsons(done.stdout)
     assert address.startswith("http://127.0.0.1:")

@@ -8,7 +8,6 @@ import re
 import socket
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -176,10 +175,7 @@ def test_searches_with_another_configuration_leave_no_marks(
     assert f'href="{leads}"' in listed
     told = leads.removeprefix("/trace/")
     marks = inspector.folder / ".fumishirube" / "traces" / f"{found.removeprefix('/trace/')}.json"
-    for _ in range(100):  # files of traces are written in the background
-        if marks.exists():
-            break
-        time.sleep(0.05)
+    appears(marks)  # files of traces are written in the background
     kept = {file.stem for file in marks.parent.iterdir()}
     assert told not in kept
     assert inspector.get(f"{leads}/export").json()["id"] == told

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from fumishirube_eval import recording
 from fumishirube_eval.recording import run_command
 
 SCRIPT = Path(recording.__file__)
+SECONDS = 60
 ECHO = """
 import json, sys
 for line in sys.stdin:
@@ -51,13 +53,24 @@ def ended(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return True
-    return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split()[2] == "Z"
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split()[2] == "Z"
+    except FileNotFoundError:  # it ended meanwhile, or nothing is told there
+        return False
 
 
 def eventually_ended(file: Path) -> None:
     """Wait until the process whose number is in a file is gone."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + SECONDS
     while not ended(int(file.read_text(encoding="utf-8"))):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def written(file: Path) -> None:
+    """Wait until a line is in a file."""
+    deadline = time.monotonic() + SECONDS
+    while not (file.exists() and file.read_bytes().endswith(b"\n")):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
@@ -108,7 +121,10 @@ def test_a_command_that_takes_too_long_ends_with_its_children(
 ) -> None:
     monkeypatch.setattr(recording, "SHELL_SECONDS", 1)
     command = "echo partial; sleep 600 & echo $! > child; wait"
-    code = recording.run_shell(tmp_path / "log", tmp_path, command)
+    # Its second begins when it has got so far.
+    code = recording.run_shell(
+        tmp_path / "log", tmp_path, command, partial(written, tmp_path / "child")
+    )
     assert code == 124
     assert [row["shown"] for row in rows(tmp_path / "log")] == [
         "partial\nstopped after 1 seconds\n"
@@ -124,10 +140,7 @@ def test_a_command_ends_with_the_process_that_records_it(tmp_path: Path) -> None
     with subprocess.Popen(
         [sys.executable, "-I", str(SCRIPT), str(tmp_path / "log"), *words]
     ) as run:
-        deadline = time.monotonic() + 20
-        while not (child.exists() and child.read_text(encoding="utf-8").strip()):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        written(child)
         run.terminate()
     eventually_ended(child)
 
@@ -148,7 +161,7 @@ sys.exit(recording.main(sys.argv[1:]))
 
 @posix
 def test_a_command_ends_though_the_signal_comes_while_it_starts(tmp_path: Path) -> None:
-    words = ["shell", str(tmp_path), "kill -TERM $PPID; echo $$ > child; sleep 600"]
+    words = ["shell", str(tmp_path), "echo $$ > child; kill -TERM $PPID; sleep 600"]
     command = [sys.executable, "-c", SLOWLY_STARTING, str(tmp_path / "log"), *words]
     assert subprocess.run(command, timeout=60, check=False).returncode == 143
     eventually_ended(tmp_path / "child")
@@ -157,9 +170,15 @@ def test_a_command_ends_though_the_signal_comes_while_it_starts(tmp_path: Path) 
 @pytest.mark.slow
 @posix
 def test_output_is_kept_of_a_command_whose_child_has_left_its_session(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording, "_SECONDS_TO_END", 1)
-    code = "import os, time\nprint('so far', flush=True)\nos.fork() or os.setsid()\ntime.sleep(8)"
-    done = run_command([sys.executable, "-c", code], "", 1)
+    code = (
+        "import os, pathlib, time\nprint('so far', flush=True)\n"
+        "if os.fork() == 0:\n    os.setsid()\n"
+        "    pathlib.Path('left').write_text('it has\\n')\ntime.sleep(8)"
+    )
+    done = run_command(
+        [sys.executable, "-c", code], "", 1, partial(written, tmp_path / "left"), cwd=tmp_path
+    )
     assert (done.printed, done.errors, done.code) == ("so far\n", "", None)

@@ -101,6 +101,14 @@ def rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
+def a_line_comes(file: Path) -> None:
+    """Wait until a whole line is written, which is some time after the file is there."""
+    deadline = time.monotonic() + 60
+    while not (file.is_file() and file.read_bytes().endswith(b"\n")):
+        assert time.monotonic() < deadline, "no line was ever written"
+        time.sleep(0.02)
+
+
 def past(at: float, reason: str | None, *, used: Thresholds = BASE, ok: object = True) -> str:
     row = dict.fromkeys(KEYS)
     row |= {"ts": datetime.fromtimestamp(at, UTC).isoformat(), "cutoff_reason": reason}
@@ -231,9 +239,7 @@ def test_each_surface_that_keeps_statistics_has_those_of_its_class(
 
 def test_lines_come_soon_without_closing(opened: Opened, file: Path) -> None:
     trace_of(opened())
-    deadline = time.monotonic() + 5
-    while not file.is_file() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    a_line_comes(file)
     assert len(rows(file)) == 1
 
 
@@ -272,9 +278,7 @@ def test_a_real_call_leaves_a_line(workspace: Path, file: Path) -> None:
     with Fumishirube(workspace) as server:
         server.ok("manual_ls")
         server.ok("manual_find", query="対象外", manual_id="m1", required_terms=["対象外"])
-        deadline = time.monotonic() + 5
-        while not file.is_file() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        a_line_comes(file)
     (row,) = rows(file)
     assert list(row) == KEYS
     assert (row["candidates"], row["status"]) == (2, "required_effective")

@@ -579,13 +579,13 @@ def other_process(code: str, manuals: Path, state: Path) -> Iterator[subprocess.
 
 
 def test_who_finds_the_writer_busy_answers_from_the_last_state(manuals: Path, state: Path) -> None:
-    with opened(manuals, state, writer_wait_ms=5_000) as indexed:
+    with opened(manuals, state, writer_wait_ms=60_000) as indexed:
         before = indexed.bring_up_to_date(Budget())
         with other_process(_WRITER, manuals, state) as writer:
             write(manuals, {"new.md": "# 新しい\npassword\n"}, OLD)
             started = time.monotonic()
             got = indexed.bring_up_to_date(Budget.of(200))
-            assert time.monotonic() - started < 2
+            assert time.monotonic() - started < 20
             assert got.degraded == "another process is updating the index; this is the state before"
             assert found(got) == found(before)
             writer.communicate("go on\n", timeout=30)

@@ -29,6 +29,7 @@ from fumishirube_stages.scorers.plain import Plain
 from fumishirube_stages.scorers.regex import Regex
 
 LETTERS = st.text("あかがﾊﾟABaｂ１①㍻株（）.*+?[]\\^$|", max_size=30)
+UNHURRIED = Regex(deadline_ms=60_000, chapter_deadline_ms=60_000)
 SPACED = st.text("帝王切 　・-\u200b/", max_size=40)
 
 
@@ -56,7 +57,7 @@ def test_the_three_modes_agree_where_there_are_no_separators(text: str, query: s
         return
     plain = places(Plain(), query, text)
     assert places(Loose(), query, text) == plain
-    assert places(Regex(), re.escape(query), text) == plain
+    assert places(UNHURRIED, re.escape(query), text) == plain
 
 
 @given(LETTERS, st.integers(0, 30), st.integers(1, 30))
@@ -185,7 +186,7 @@ def test_re2_finds_what_python_finds(pattern: str, text: str) -> None:
     if found.re2 is None:
         return
     match = re.compile(found.python, found.flags).search(text)
-    assert places(Regex(), pattern, text) == ([match.span()] if match else [])
+    assert places(UNHURRIED, pattern, text) == ([match.span()] if match else [])
 
 
 OF_LINES = st.one_of(
@@ -204,7 +205,7 @@ LINE_PATTERNS = st.tuples(
 def test_by_line_a_pattern_matches_as_in_each_line_alone(
     pattern: str, text: str, every_place: bool
 ) -> None:
-    unhurried = Regex(every_place=True, deadline_ms=60_000, chapter_deadline_ms=60_000)
+    unhurried = UNHURRIED.model_copy(update={"every_place": True})
     offset, expected = 0, []
     for line in text.split("\n"):
         spans = places(unhurried, pattern, line) if line else []
@@ -219,7 +220,7 @@ def test_by_line_a_pattern_matches_as_in_each_line_alone(
 
 
 def test_a_pattern_that_could_hang_costs_its_deadline_and_only_that() -> None:
-    settings = Regex(deadline_ms=4000, chapter_deadline_ms=100)
+    settings = Regex(deadline_ms=60_000, chapter_deadline_ms=700)
     ranking = ranked(settings, Query(r"(a|aa)+\Z(?!b)"), "a" * 60 + "!", "aa")
     assert [hit.passage.path for hit in ranking.hits] == ["1.txt"]
     assert [(out.path, out.reason) for out in ranking.left_out] == [("0.txt", "deadline")]
@@ -243,7 +244,7 @@ def test_who_finds_no_worker_free_is_told_so_at_the_deadline() -> None:
 
 
 def test_workers_are_used_again_and_end_with_the_scorer() -> None:
-    with Regex().open() as running:
+    with UNHURRIED.open() as running:
         for _ in range(3):
             assert running.score(Query(r"\bx"), corpus("x"), {}).hits
     assert running.score(Query(r"\bx"), corpus("x"), {}).hits  # it starts another one, and ends it
@@ -263,7 +264,7 @@ def workers_of_this_process() -> list[int]:
 def test_a_worker_that_was_ended_while_it_idled_is_replaced() -> None:
     """A pattern is then still a pattern, and not taken for words."""
     pattern, text = Query(r"(?<=a)b+(?!c)"), corpus("abb")
-    with Regex().open() as running:
+    with UNHURRIED.open() as running:
         assert running.score(pattern, text, {}).hits
         (started,) = workers_of_this_process()
         os.kill(started, signal.SIGKILL)

@@ -200,10 +200,10 @@ def test_by_line_each_line_has_its_matches(
         monkeypatch.setattr(regex, "_compiled", lambda _: None)
     corpus = Texts("rad red\nblue\n\nrid\n", "d")
     for every_place, spans in [(False, [(0, 3), (14, 17)]), (True, [(0, 3), (4, 7), (14, 17)])]:
-        stage = Regex(by_line=True, every_place=every_place)
+        stage = unhurried(by_line=True, every_place=every_place)
         (hit,) = stage.score(Query(f"r[^b]d{ending}"), corpus, {}).hits
         assert hit.places == tuple(TextRange(*span) for span in spans)
-    (hit,) = Regex(by_line=True).score(Query(f"d?{ending}"), corpus, {}).hits[1:]
+    (hit,) = unhurried(by_line=True).score(Query(f"d?{ending}"), corpus, {}).hits[1:]
     assert hit.places == (TextRange(0, 1),)
 
 
@@ -293,8 +293,13 @@ def rows(ranking: Ranking) -> ROWS:
     return [(hit.passage.path, hit.score, tuple(hit.places)) for hit in ranking.hits]
 
 
+def unhurried(**settings: bool | int) -> Regex:
+    """Return the scorer with time enough to start a worker on any machine."""
+    return Regex(deadline_ms=60_000, chapter_deadline_ms=60_000, **settings)
+
+
 def found(query: Query, stage: Regex | None = None) -> ROWS:
-    return rows((stage or Regex()).score(query, CORPUS, {}))
+    return rows((stage or unhurried()).score(query, CORPUS, {}))
 
 
 # Each runs in RE2, and the same with a look-ahead in a worker.
@@ -327,15 +332,15 @@ def test_every_place_of_a_pattern_is_located_as_python_does(
     pattern: str, body: str, spans: list[tuple[int, int]], more: str
 ) -> None:
     corpus = MemoryCorpus([passage("a.md", body=body)])
-    ranking = Regex(every_place=True).score(Query(f"{pattern}{more}"), corpus, {})
+    ranking = unhurried(every_place=True).score(Query(f"{pattern}{more}"), corpus, {})
     assert [(place.start, place.end) for place in ranking.hits[0].places] == spans
-    assert len(Regex().score(Query(f"{pattern}{more}"), corpus, {}).hits[0].places) == 1
+    assert len(unhurried().score(Query(f"{pattern}{more}"), corpus, {}).hits[0].places) == 1
 
 
 def test_what_stands_before_a_match_is_looked_at() -> None:
     corpus = MemoryCorpus([passage("a.md", body="E1E2 1234")])
     for pattern, spans in {r"\bE[0-9]": [(0, 2)], "(?<![0-9])[0-9]{2}": [(5, 7)]}.items():
-        ranking = Regex(every_place=True).score(Query(pattern), corpus, {})
+        ranking = unhurried(every_place=True).score(Query(pattern), corpus, {})
         assert [(place.start, place.end) for place in ranking.hits[0].places] == spans
 
 
@@ -348,7 +353,7 @@ def test_what_is_not_searched_in_time_is_left_out_in_order(more: str) -> None:
         (path, 1, "deadline") for path in ("a.md", "b.md", "c.md")
     ]
     later = Budget(deadline=time.monotonic() + 3600)
-    assert not Regex().score(Query(f"[rb]{more}", budget=later), CORPUS, {}).left_out
+    assert not unhurried().score(Query(f"[rb]{more}", budget=later), CORPUS, {}).left_out
 
 
 @pytest.mark.parametrize("more", ["", "(?=)"])
@@ -368,7 +373,7 @@ def test_a_text_that_takes_too_long_costs_only_itself() -> None:
         ]
     )
     query = Query("(?=a)(a|aa)+b")
-    stage = Regex(deadline_ms=5000, chapter_deadline_ms=200)
+    stage = Regex(deadline_ms=5000, chapter_deadline_ms=700)
     ranking = stage.score(query, corpus, {})
     assert [hit.passage.path for hit in ranking.hits] == ["b.md", "c.md"]
     assert [out.path for out in ranking.left_out] == ["a.md"]
@@ -380,8 +385,8 @@ def test_a_text_that_takes_too_long_costs_only_itself() -> None:
 
 def test_an_invalid_pattern_is_searched_word_for_word() -> None:
     corpus = MemoryCorpus([passage("a.md", body="f(X"), passage("b.md", body="fx")])
-    assert rows(Regex().score(Query("f(x"), corpus, {})) == [("a.md", 1.0, (TextRange(0, 3),))]
-    assert not Regex().score(Query("f(X", case_sensitive=True), corpus, {}).hits
+    assert rows(unhurried().score(Query("f(x"), corpus, {})) == [("a.md", 1.0, (TextRange(0, 3),))]
+    assert not unhurried().score(Query("f(X", case_sensitive=True), corpus, {}).hits
 
 
 def test_a_pattern_that_re2_refuses_for_its_size_runs_in_a_worker() -> None:
@@ -403,17 +408,18 @@ def test_patterns_of_usual_size_run_in_re2() -> None:
 
 def test_when_no_worker_is_free_the_texts_are_left_out() -> None:
     with Regex(workers=1, deadline_ms=200).open() as running:
-        with running._workers.borrow(time.monotonic() + 5) as worker:
+        patient = RunningRegex(unhurried(), running._workers)
+        with running._workers.borrow(time.monotonic() + 60) as worker:
             assert worker is not None
             ranking = running.score(Query("r.d(?=)"), CORPUS, {})
             assert not ranking.hits
             assert len(ranking.left_out) == 3
-        assert len(running.score(Query("r.d(?=)"), CORPUS, {}).hits) == 2
+        assert len(patient.score(Query("r.d(?=)"), CORPUS, {}).hits) == 2
 
 
 def test_texts_that_cannot_match_are_not_left_out() -> None:
     late = Budget(deadline=time.monotonic() - 1)
-    ranking = Regex().score(Query("第1条(?=)", budget=late), CORPUS, {})
+    ranking = unhurried().score(Query("第1条(?=)", budget=late), CORPUS, {})
     assert [out.path for out in ranking.left_out] == ["b.md"]
 
 
@@ -434,7 +440,7 @@ def test_texts_without_what_a_match_needs_are_not_searched() -> None:
 
 
 def test_a_running_scorer_answers_again_and_again() -> None:
-    with Regex(workers=1).open() as running:
+    with unhurried(workers=1).open() as running:
         for _ in range(2):
             assert len(running.score(Query("r.d(?=)"), CORPUS, {}).hits) == 2
 
@@ -465,7 +471,7 @@ def test_what_re2_finds_as_python_does_needs_no_worker(
 
 
 def test_all_matches_of_a_pattern_that_can_be_empty_are_those_of_python() -> None:
-    with Regex(every_place=True).open() as running:
+    with unhurried(every_place=True).open() as running:
         (hit,) = running.score(Query("(?:1)*?"), Texts("赤1"), {}).hits
     assert [(place.start, place.end) for place in hit.places] == [(0, 0), (1, 1), (1, 2), (2, 2)]
 
@@ -491,7 +497,7 @@ def test_its_limits_by_default() -> None:
 def test_a_deadline_of_a_day_is_one() -> None:
     day = Regex(deadline_ms=86_400_000, chapter_deadline_ms=86_400_000)
     ranking = day.score(Query("r.d(?=)"), CORPUS, {})
-    assert ranking.hits == Regex().score(Query("r.d(?=)"), CORPUS, {}).hits
+    assert ranking.hits == unhurried().score(Query("r.d(?=)"), CORPUS, {}).hits
     assert ranking.hits
     assert not ranking.left_out
 
@@ -511,10 +517,12 @@ def test_the_deadline_is_in_milliseconds_and_ends_a_search_when_it_is_reached(
 
 
 class SlowText(Text):
-    """A text whose form takes longer than texts may be searched."""
+    """A text whose form takes longer than texts may be searched, by a clock of its own."""
+
+    seconds: ClassVar[float] = 0.0
 
     def form(self, form: TextForm) -> Projection:
-        time.sleep(0.6)
+        SlowText.seconds += 60
         return super().form(form)
 
 
@@ -523,10 +531,12 @@ class SlowTexts(Texts):
         return (SlowText(*text) for text in super().texts())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", "(?=)"])
-def test_the_time_to_make_texts_is_not_that_of_searching(more: str) -> None:
-    with Regex(deadline_ms=500, chapter_deadline_ms=500).open() as running:
+def test_the_time_to_make_texts_is_not_that_of_searching(
+    monkeypatch: pytest.MonkeyPatch, more: str
+) -> None:
+    monkeypatch.setattr(regex, "monotonic", lambda: time.monotonic() + SlowText.seconds)
+    with Regex(deadline_ms=50_000, chapter_deadline_ms=50_000).open() as running:
         query = Query(f"r.d{more}")
         running.score(query, CORPUS, {})  # starts the process
         ranking = running.score(query, SlowTexts("red", "sky"), {})
@@ -627,7 +637,7 @@ def test_no_worker_is_asked_again_once_the_deadline_is_over(
 
 def test_texts_that_take_too_long_together_are_searched_one_by_one() -> None:
     SlowBatches.batches.clear()
-    with Regex().open() as usual:
+    with unhurried().open() as usual:
         expected = usual.score(Query("r.d(?=)"), CORPUS, {})
     pool = SlowBatchesPool(1)
     running = RunningRegex(Regex(deadline_ms=60_000), pool)
@@ -676,7 +686,7 @@ def test_a_pattern_that_exhausts_a_worker_gets_no_second_one() -> None:
 
 
 def test_the_processes_end_with_the_scorer() -> None:
-    with Regex(workers=1).open() as running:
+    with unhurried(workers=1).open() as running:
         running.score(Query("r.d(?=)"), CORPUS, {})
         with running._workers.borrow(time.monotonic() + 60) as worker:
             assert worker is not None

@@ -6,8 +6,10 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,6 +46,21 @@ def eventually(holds: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """Yield a port that nobody listens at, until a server of the test does.
+
+    Linux gives no other process a port that is bound, and still lets a server listen there.
+    """
+    with socket.socket() as reserved:
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        port: int = reserved.getsockname()[1]
+        if sys.platform != "linux":
+            reserved.close()
+        yield port
+
+
 class Serving:
     """A process that tells where it listens, until it is left."""
 
@@ -62,8 +79,12 @@ class Serving:
             encoding="utf-8",
         )
         assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().strip().rstrip("/")
-        assert self.url.startswith(("http://", "https://")), self.log
+        try:
+            self.url = self.process.stdout.readline().strip().rstrip("/")
+            assert self.url.startswith(("http://", "https://")), self.log
+        except BaseException:  # such as the end of the test's time, at which a slow start goes on
+            self.kill()
+            raise
         self.client = httpx2.Client(base_url=self.url, timeout=SECONDS, trust_env=False)
 
     def __enter__(self) -> Self:

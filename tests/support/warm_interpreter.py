@@ -75,11 +75,12 @@ class Request(NamedTuple):
 
 
 class Forked(NamedTuple):
-    """A process that runs, and the connection of who waits for its end."""
+    """A process that runs, the connection of who waits for its end, and the file of its number."""
 
     pid: int
     asker: socket.socket
     handle: int
+    number: Path
 
 
 def warm_up() -> None:
@@ -141,35 +142,36 @@ class Forks:
                     return
                 if key.fd == self._listener.fileno():
                     self._fork()
-                elif key.fd in self._running:
-                    self._finish(key.fd, self._running[key.fd])
+                # A process that has just been forked may have the descriptor of one that ended.
+                elif (process := self._running.get(key.fd)) and process is key.data:
+                    self._finish(key.fd, process)
 
     def _fork(self) -> None:
         asker, _ = self._listener.accept()
-        message, ancillary, _, _ = asker.recvmsg(NUMBER.size, socket.CMSG_SPACE(DESCRIPTORS))
-        if not message:
+        received = _received(asker)
+        if received is None:
             asker.close()
             return
-        streams = array.array("i", ancillary[0][2])
-        (size,) = NUMBER.unpack(message)
-        with asker.makefile("rb") as text:
-            request = Request(*marshal.loads(text.read(size)))
+        request, streams = received
         pid = os.fork()
         if pid == 0:
             _become(streams, request, self._path)
         for stream in streams:
             os.close(stream)
-        asker.sendall(NUMBER.pack(pid))
-        process = Forked(pid, asker, os.pidfd_open(pid))
+        with suppress(OSError):  # who asked has been killed: this process is ended, too
+            asker.sendall(NUMBER.pack(pid))
+        process = Forked(pid, asker, os.pidfd_open(pid), Path(request.number))
         for descriptor in (asker.fileno(), process.handle):
             self._running[descriptor] = process
-            self._selector.register(descriptor, selectors.EVENT_READ)
+            self._selector.register(descriptor, selectors.EVENT_READ, process)
 
     def _finish(self, readable: int, process: Forked) -> None:
         """Tell that a process has ended; one that nobody waits for any more is ended."""
         if readable == process.asker.fileno():
             os.kill(process.pid, signal.SIGKILL)
         status = os.waitpid(process.pid, 0)[1]
+        # Before who asked ends, whose own number the system may then give to another command.
+        process.number.unlink(missing_ok=True)
         with suppress(OSError):
             process.asker.sendall(NUMBER.pack(status))
         for descriptor in (process.asker.fileno(), process.handle):
@@ -182,6 +184,22 @@ class Forks:
         for pid in {process.pid for process in self._running.values()}:
             os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self._folder)
+
+
+def _received(asker: socket.socket) -> tuple[Request, array.array[int]] | None:
+    """Return a request with its streams, unless who asked was killed while it did."""
+    message, ancillary, _, _ = asker.recvmsg(NUMBER.size, socket.CMSG_SPACE(DESCRIPTORS))
+    if not message:
+        return None
+    streams = array.array("i", ancillary[0][2])
+    (size,) = NUMBER.unpack(message)
+    with asker.makefile("rb") as text:
+        asked = text.read(size)
+    if len(asked) < size:
+        for stream in streams:
+            os.close(stream)
+        return None
+    return Request(*marshal.loads(asked)), streams
 
 
 def _become(streams: array.array[int], request: Request, path: list[str]) -> None:

@@ -22,11 +22,14 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 HERE = Path(__file__).parent
-SECONDS = 10
+SECONDS = 30
 WARM: set[object] = set()
 """The commands that ask the warm interpreter for their process."""
+NUMBERS: WeakKeyDictionary[subprocess.Popen[Any], int] = WeakKeyDictionary()
+"""The numbers of processes: that of who asked may be another command's once it has ended."""
 
 CAN_FORK = hasattr(os, "fork") and hasattr(os, "pidfd_open")
 
@@ -84,12 +87,26 @@ def process_of(started: subprocess.Popen[Any]) -> int:
     command = started.args[0] if isinstance(started.args, list) else started.args
     if command not in WARM:
         return started.pid
-    numbered = Path(str(command)).with_name(f"socket-{started.pid}")
+    if started not in NUMBERS:
+        NUMBERS[started] = _number(started, Path(str(command)).with_name(f"socket-{started.pid}"))
+    return NUMBERS[started]
+
+
+def _number(started: subprocess.Popen[Any], file: Path) -> int:
+    """Return the number that the warm interpreter writes for as long as the process runs.
+
+    Raises:
+        ProcessLookupError: when the process has ended.
+    """
     deadline = time.monotonic() + SECONDS
-    while not (numbered.exists() and (number := numbered.read_text())):
+    while True:
+        with suppress(FileNotFoundError):
+            if number := file.read_text():
+                return int(number)
+        if started.poll() is not None:
+            raise ProcessLookupError
         assert time.monotonic() < deadline, "the warm interpreter did not fork"
         time.sleep(0.002)
-    return int(number)
 
 
 def kill(started: subprocess.Popen[Any]) -> None:
