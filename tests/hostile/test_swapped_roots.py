@@ -46,6 +46,43 @@ def test_notes_are_not_written_behind_the_link(workspace: Path, outside: Path) -
         assert not (outside / ".system").exists()
 
 
+def test_nothing_is_read_or_written_behind_a_link_in_place_of_a_folder_above(
+    tmp_path: Path, outside: Path
+) -> None:
+    inside = tmp_path / "inside"
+    write(inside / "inner", {"guide/a.md": "# A\n\nA word.\n"})
+    settings = "roots: {manuals: inner/manuals, vault: inner/vault}\n"
+    (inside / "fumishirube.yaml").write_text(settings)
+    with Fumishirube(inside) as server:
+        server.ok("manual_ls")
+        server.ok("vault_create", path="first.md", content="text")
+        (inside / "inner").rename(inside / "before")
+        (outside / "vault").mkdir()
+        (inside / "inner").symlink_to(outside)
+        for name, arguments in (
+            ("manual_ls", {}),
+            ("manual_scan", {"manual_id": "secret", "path": "plan.md"}),
+            ("vault_create", {"path": "note.md", "content": "text"}),
+            ("vault_ls", {}),
+        ):
+            assert server.refused(name, **arguments)["code"] in ("forbidden", "not_found")
+        assert list((outside / "vault").iterdir()) == []
+        (inside / "inner").unlink()
+        (inside / "before").rename(inside / "inner")
+        assert [item["id"] for item in server.ok("manual_ls")["items"]] == ["guide"]
+
+
+def test_another_folder_may_take_the_place_of_one_above(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    write(inside / "inner", {"guide/a.md": "# A\n\nA word.\n"})
+    (inside / "fumishirube.yaml").write_text("roots: {manuals: inner/manuals}\n")
+    with Fumishirube(inside) as server:
+        server.ok("manual_ls")
+        (inside / "inner").rename(inside / "before")
+        write(inside / "inner", {"other/b.md": "# B\n\nA word.\n"})
+        assert [item["id"] for item in server.ok("manual_ls")["items"]] == ["other"]
+
+
 def test_a_root_may_be_a_link_from_the_start(workspace: Path, tmp_path: Path) -> None:
     (workspace / "manuals").rename(tmp_path / "elsewhere")
     (workspace / "manuals").symlink_to(tmp_path / "elsewhere")

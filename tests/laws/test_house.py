@@ -126,10 +126,11 @@ DOORS = {"fumishirube", "fumishirube.commands", "fumishirube.serving"}
 """What plugins import: the facade, and what only those need that bring commands or serve tools."""
 
 PROCESS_WIDE = {
+    "core/fumishirube/disk/no_follow.py",
     "core/fumishirube/host/left_behind.py",
     "core/fumishirube/host/standard_streams.py",
 }
-"""What belongs to the process itself: its standard streams, and what it does before it ends."""
+"""What belongs to the process: streams, what it does before it ends, which folders it opened."""
 
 HEAVY = {
     "anyio",

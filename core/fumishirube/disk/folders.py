@@ -15,13 +15,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
 from fumishirube.disk.names import FORBIDDEN_CHARACTERS, clean_path, extended_path, trap
+from fumishirube.disk.no_follow import FOLDER, open_top
 from fumishirube.errors import InvalidPath
 from fumishirube.text.folding import nfc
 
-NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-
-_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _CASE_BLIND = sys.platform in ("win32", "darwin")
 _TRAPS = sys.platform == "win32"
@@ -104,9 +101,8 @@ class OpenFolder:
 
     @classmethod
     def at_top(cls, path: str) -> OpenFolder:
-        """Open the folder of a root; the folder itself may be no link."""
-        flags = os.O_RDONLY | _DIRECTORY | NO_FOLLOW | PLAIN
-        return cls(path, os.open(path, flags) if _BY_HANDLE else None)
+        """Open the folder of a root; see :func:`open_top` about links."""
+        return cls(path, open_top(path) if _BY_HANDLE else None)
 
     def inner(self, name: str) -> OpenFolder:
         """Open a folder inside this one; refuse links."""
@@ -114,8 +110,7 @@ class OpenFolder:
         path = f"{self.path.rstrip(os.sep)}{os.sep}{name}"
         if self.handle is None:
             return OpenFolder(path, None)
-        flags = os.O_RDONLY | _DIRECTORY | NO_FOLLOW | PLAIN
-        return OpenFolder(path, os.open(name, flags, dir_fd=self.handle))
+        return OpenFolder(path, os.open(name, FOLDER, dir_fd=self.handle))
 
     def at_once(self, name: str) -> OpenFolder | None:
         """Open a folder inside this one at once; ``None`` if that takes a look at its entry."""

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fumishirube.disk.folders import NO_FOLLOW, PLAIN
+from fumishirube.disk.no_follow import NO_FOLLOW, PLAIN
 from fumishirube.disk.roots import Root
 from fumishirube.errors import Forbidden, ToolError
 

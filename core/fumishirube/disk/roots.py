@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fumishirube.disk.folders import (
-    NO_FOLLOW,
-    PLAIN,
     FolderEntry,
     OpenFolder,
     are_too_many_open,
@@ -27,6 +25,7 @@ from fumishirube.disk.folders import (
     why_unwritten,
 )
 from fumishirube.disk.names import clean_path
+from fumishirube.disk.no_follow import NO_FOLLOW, PLAIN
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.survey import (
     ALL_BUT_HIDDEN,

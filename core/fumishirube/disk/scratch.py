@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir, mkstemp
 from typing import Self
 
-from fumishirube.disk.folders import NO_FOLLOW
 from fumishirube.disk.locks import take_lock
+from fumishirube.disk.no_follow import NO_FOLLOW
 
 PREFIX = "fumishirube-"
 OWNER = ".owner"

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from fumishirube.disk.folders import NO_FOLLOW, PLAIN, OpenFolder, why_unwritten
+from fumishirube.disk.folders import OpenFolder, why_unwritten
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_path
+from fumishirube.disk.no_follow import NO_FOLLOW, PLAIN
 from fumishirube.disk.rights import upwards
 from fumishirube.disk.roots import Root
 from fumishirube.errors import Conflict, Forbidden, InvalidPath, NotFound, ToolError
