@@ -132,7 +132,7 @@ class Application(ToolHost):
             context = PipelineContext(configured, root, self.shared(self.memory))
             self.contexts[configured.name] = context
         if self.loaded.glossary.meanings:
-            self.warnings += unused_glossary(self.surfaces, self.plugins.registry)
+            self.warnings += unused_glossary(self.surfaces, self.plugins.registry, self.guarded)
         self.served = [
             self.served_surface(surface, self.contexts[surface.name]) for surface in self.surfaces
         ]

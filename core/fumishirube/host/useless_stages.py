@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fumishirube.config.glossary import FILE as GLOSSARY
 from fumishirube.config.pipelines import PIPELINE_KEYS, PipelineSpec
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
-from fumishirube.errors import ConfigError
+from fumishirube.errors import ConfigError, FumishirubeError
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.surfaces import ConfiguredSurface
-from fumishirube.plugins.registry import StageRegistry
+from fumishirube.plugins.registry import RegisteredStage, StageRegistry
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage, Stage
 from fumishirube.surfaces import Surface
 
@@ -66,18 +67,30 @@ def check_stages(
 
 
 def unused_glossary(
-    surfaces: Sequence[ConfiguredSurface], registry: StageRegistry
+    surfaces: Sequence[ConfiguredSurface], registry: StageRegistry, guarded: GuardedOffers
 ) -> Iterator[str]:
     """Yield a warning if no fuser searches with the words of the glossary; name one that would."""
     if any("synonyms" in configured.searched for configured in surfaces):
         return
-    fusers = [offer.name for offer in registry["fusers"] if "synonyms" in _known_needs(offer.stage)]
-    pipelines = [configured.pipeline_name for configured in surfaces if configured.of_manuals]
-    if fusers and pipelines:
-        use, key = fusers[0], pipelines[0]
-        yield f"{GLOSSARY}: no pipeline uses it; add {{use: {use}}} to pipelines.{key}.fusers"
-    else:
-        yield f"{GLOSSARY}: no pipeline uses it"
+    manuals = [configured for configured in surfaces if configured.of_manuals]
+    for configured, offer in product(manuals, _own_first(registry["fusers"], guarded)):
+        needs = _needs_of(offer, guarded)
+        if "synonyms" in needs and not lacks(configured.surface, needs):
+            use, key = offer.name, configured.pipeline_name
+            yield f"{GLOSSARY}: no pipeline uses it; add {{use: {use}}} to pipelines.{key}.fusers"
+            return
+    yield f"{GLOSSARY}: no pipeline uses it"
+
+
+def _own_first(
+    fusers: Iterable[RegisteredStage], guarded: GuardedOffers
+) -> Sequence[RegisteredStage]:
+    """Return fusers, those of plugins last: they may need settings."""
+
+    def is_foreign(offer: RegisteredStage) -> bool:
+        return guarded.work("fusers", offer.plugin, offer.name) is not None
+
+    return sorted(fusers, key=is_foreign)
 
 
 def _reasons(
@@ -128,10 +141,13 @@ def lacks(surface: object, needs: Iterable[str]) -> Sequence[str]:
     return [need for need in needs if known is not None and need not in known]
 
 
-def _known_needs(kind: type[Stage]) -> Collection[str]:
-    """Return what stages of a class need as far as the class itself says so."""
-    needs = getattr(kind, "needs", ())
-    return needs if isinstance(needs, Collection) else ()
+def _needs_of(offer: RegisteredStage, guarded: GuardedOffers) -> Sequence[str]:
+    """Return what a registered fuser says that it needs; none if its class cannot say it."""
+    try:
+        with guarded.building(guarded.work("fusers", offer.plugin, offer.name)):
+            return [*map(str, getattr(offer.stage, "needs", ()))]
+    except FumishirubeError:
+        return ()
 
 
 def _needs(stage: object, key: str) -> Sequence[str]:
