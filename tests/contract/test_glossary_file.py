@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import opened, write
+from manuals import fumishirube, opened, write
 from stdio import Fumishirube, Wire
+from strangers import stranger
 from warm_start import warm_script
 
 from fumishirube.errors import ConfigError
@@ -121,7 +122,7 @@ def test_a_pipeline_without_the_fuser_is_warned_of(workspace: Path) -> None:
     configured = "pipelines: {manual: {fusers: [{use: rrf}]}}\n"
     (workspace / "fumishirube.yaml").write_text(configured, encoding="utf-8")
     remedy = "add {use: glossary} to pipelines.manual.fusers"
-    assert f"glossary.yaml: no pipeline uses it; {remedy}" in command(workspace, "doctor").stdout
+    assert f"{UNUSED}; {remedy}" in command(workspace, "doctor").stdout
     with Wire(workspace) as server:
         server.ok("manual_ls")
         answer = find(server, "ノーツの使い方", "ノーツ", alternatives=["掲示板の使い方"])
@@ -129,6 +130,70 @@ def test_a_pipeline_without_the_fuser_is_warned_of(workspace: Path) -> None:
     assert answer["degraded"] == (
         "alternatives were not searched: no fuser in pipelines.manual.fusers takes them up"
     )
+
+
+UNUSED = "glossary.yaml: no pipeline uses it"
+OWN = """
+import sys
+from typing import Any, ClassVar
+from fumishirube import Stage, Surface, hook
+
+class Ends:
+    def __get__(self, stage: Any, kind: type) -> Any:
+        sys.exit(0)
+
+class Own(Stage):
+    needs: ClassVar[Any] = {needs}
+    size: int
+
+    def plan(self, query, corpus):
+        return ()
+
+    def fuse(self, query, outcomes, corpus):
+        return ()
+
+class Without(Stage):
+    root: ClassVar[str] = "manuals"
+    uses: ClassVar[tuple[str, ...]] = ("loaders", "tokenizer", "index", "scorers", "fusers")
+    pipeline: ClassVar[dict[str, Any]] = {
+        "loaders": [{"use": "markdown"}],
+        "tokenizer": {"use": "bigram"},
+        "index": {"use": "tantivy"},
+        "scorers": [{"use": "lexical"}],
+    }
+
+    def tools(self, context):
+        return ()
+
+@hook
+def register_fusers(register):
+    register("a-fuser", Own)
+
+@hook
+def register_surfaces(register):
+    register("without", Without)
+"""
+
+
+@pytest.mark.many_cases
+@pytest.mark.parametrize(
+    "needs", ['("fusers", "synonyms")', '("fusers", "links", "synonyms")', "Ends()", "3"]
+)
+def test_the_remedy_can_be_followed_whatever_plugins_offer(workspace: Path, needs: str) -> None:
+    plugins = stranger(workspace / "plugins", "owner", OWN.replace("{needs}", needs))
+    environ = {"PYTHONPATH": str(plugins)}
+    surfaces = "surfaces: [{use: without}, {use: manual}]\n"
+    rest = f"{surfaces}pipelines: {{manual: {{fusers: [{{use: rrf}}{{more}}]}}}}\n"
+    file = workspace / "fumishirube.yaml"
+    file.write_text(rest.replace("{more}", ""), encoding="utf-8")
+    told = fumishirube("find", "token", cwd=workspace, environ=environ)
+    assert f"{UNUSED}; add {{use: glossary}} to pipelines.manual.fusers" in told.err
+    file.write_text(rest.replace("{more}", ", {use: glossary}"), encoding="utf-8")
+    done = fumishirube("find", "ticket", cwd=workspace, environ=environ)
+    assert (done.code, UNUSED in done.err) == (0, False), done.err
+    file.write_text("surfaces: [{use: without}]\n", encoding="utf-8")
+    alone = fumishirube("find", "token", cwd=workspace, environ=environ)
+    assert f"{UNUSED}\n" in alone.err
 
 
 @pytest.mark.many_cases

@@ -91,6 +91,25 @@ def test_what_it_lacks_is_said(tmp_path: Path, pipeline: str, stages: str, where
 
 
 @pytest.mark.parametrize(
+    ("stages", "why"),
+    [
+        ("embedder: {use: hashing}", "no stage asks for vectors, as 'vector' does;"),
+        (
+            "scorers: [{use: lexical}, {use: vector}]",
+            "no embedder makes vectors, as 'hashing' does;",
+        ),
+    ],
+)
+def test_a_stage_that_would_make_another_useful_is_named(
+    tmp_path: Path, stages: str, why: str
+) -> None:
+    yaml = f"pipelines: {{manual: {{{stages}}}}}\n"
+    (tmp_path / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
+    with pytest.raises(ConfigError, match=why):
+        opened(write(tmp_path, {}))
+
+
+@pytest.mark.parametrize(
     ("pipeline", "stages"),
     [
         ("manual", "loaders: [{use: markdown}, {use: text, with: {suffixes: [.md]}}]"),

@@ -132,7 +132,7 @@ class Application(ToolHost):
             context = PipelineContext(configured, root, self.shared(self.memory))
             self.contexts[configured.name] = context
         if self.loaded.glossary.meanings:
-            self.warnings += unused_glossary(self.surfaces, self.plugins.registry)
+            self.warnings += unused_glossary(self.surfaces, self.plugins.registry, self.guarded)
         self.served = [
             self.served_surface(surface, self.contexts[surface.name]) for surface in self.surfaces
         ]
@@ -207,7 +207,9 @@ class Application(ToolHost):
                     stages[kind_name] = self._stages(kind_name, default_spec, PipelineSpec(), where)
             else:
                 stages[kind_name] = self._stages(kind_name, spec, default_spec, where)
-        check_stages(surface, spec, stages, f"pipelines.{named}", self.guarded)
+        check_stages(
+            surface, spec, stages, f"pipelines.{named}", self.plugins.registry, self.guarded
+        )
         of_default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(
             use.name,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fumishirube.config.glossary import FILE as GLOSSARY
 from fumishirube.config.pipelines import PIPELINE_KEYS, PipelineSpec
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
-from fumishirube.errors import ConfigError
+from fumishirube.errors import ConfigError, FumishirubeError
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.plugins.registry import StageRegistry
@@ -44,9 +45,11 @@ def check_stages(
     spec: PipelineSpec,
     stages: Stages,
     coordinate: str,
+    registry: StageRegistry,
     guarded: GuardedOffers,
 ) -> None:
     """Raise a :class:`ConfigError` about the first stage that can have no effect, if any."""
+    example_of = partial(_example_of, surface.stage, registry, guarded)
     by_key = {
         key: [named.stage for named in stages[kind_name]]
         for kind_name, key in PIPELINE_KEYS.items()
@@ -56,7 +59,7 @@ def check_stages(
         for named in [each for each in stages[kind_name] if each.name in places]:
             where = f"{coordinate}.{key}{places[named.name]}"
             with guarded.configuring(kind_name, named.plugin, named.name, where):
-                why = next(_reasons(surface, key, named, by_key), None)
+                why = next(_reasons(surface, key, named, by_key, example_of), None)
             if why is not None:
                 raise ConfigError(
                     f"{named.name!r} could do nothing here, because {why}; leave it out, or put it "
@@ -66,18 +69,39 @@ def check_stages(
 
 
 def unused_glossary(
-    surfaces: Sequence[ConfiguredSurface], registry: StageRegistry
+    surfaces: Sequence[ConfiguredSurface], registry: StageRegistry, guarded: GuardedOffers
 ) -> Iterator[str]:
     """Yield a warning if no fuser searches with the words of the glossary; name one that would."""
     if any("synonyms" in configured.searched for configured in surfaces):
         return
-    fusers = [offer.name for offer in registry["fusers"] if "synonyms" in _known_needs(offer.stage)]
-    pipelines = [configured.pipeline_name for configured in surfaces if configured.of_manuals]
-    if fusers and pipelines:
-        use, key = fusers[0], pipelines[0]
-        yield f"{GLOSSARY}: no pipeline uses it; add {{use: {use}}} to pipelines.{key}.fusers"
-    else:
-        yield f"{GLOSSARY}: no pipeline uses it"
+    for configured in [each for each in surfaces if each.of_manuals]:
+        if use := _example_of(configured.surface, registry, guarded, "fusers", "synonyms"):
+            key = configured.pipeline_name
+            yield f"{GLOSSARY}: no pipeline uses it; add {{use: {use}}} to pipelines.{key}.fusers"
+            return
+    yield f"{GLOSSARY}: no pipeline uses it"
+
+
+def _example_of(
+    surface: object, registry: StageRegistry, guarded: GuardedOffers, kind_name: str, need: str
+) -> str | None:
+    """Return the name of a registered stage that has a need, and that a surface can use.
+
+    Those of plugins come last: they may need settings.
+    """
+    foreign = []
+    for offer in registry[kind_name]:
+        work = guarded.work(kind_name, offer.plugin, offer.name)
+        try:
+            with guarded.building(work):
+                needs = [*map(str, getattr(offer.stage, "needs", (PIPELINE_KEYS[kind_name],)))]
+        except FumishirubeError:
+            continue  # its class cannot say it
+        if need in needs and not lacks(surface, needs):
+            if work is None:
+                return offer.name
+            foreign.append(offer.name)
+    return next(iter(foreign), None)
 
 
 def _reasons(
@@ -85,6 +109,7 @@ def _reasons(
     key: str,
     named: NamedStage[Stage],
     stages: Mapping[str, Sequence[Any]],
+    example_of: Callable[[str, str], str | None],
 ) -> Iterator[str]:
     stage, user = named.stage, surface.stage
     if missing := lacks(user, _needs(stage, key)):
@@ -97,9 +122,11 @@ def _reasons(
         yield "it generates no candidates, and no scorer before it does"
     used = any(needs_vectors(kind, other) for kind in _VECTOR_USERS for other in stages[kind])
     if key == "embedder" and _needs(stage, key) and not used:
-        yield "no stage asks for vectors"
+        use = example_of("scorers", "vectors")
+        yield f"no stage asks for vectors, as {use!r} does" if use else "no stage asks for vectors"
     if not stages["embedder"] and key in _VECTOR_USERS and needs_vectors(key, stage):
-        yield "no embedder makes vectors"
+        use = example_of("embedders", "embedder")
+        yield f"no embedder makes vectors, as {use!r} does" if use else "no embedder makes vectors"
     blind = not any(map(gives_vectors, stages["embedder"]))
     if (
         key == "scorers"
@@ -126,12 +153,6 @@ def lacks(surface: object, needs: Iterable[str]) -> Sequence[str]:
     """Return which of the needs of a stage a surface does not use, as far as it says so."""
     known = surface.uses if isinstance(surface, UsesStages) else None
     return [need for need in needs if known is not None and need not in known]
-
-
-def _known_needs(kind: type[Stage]) -> Collection[str]:
-    """Return what stages of a class need as far as the class itself says so."""
-    needs = getattr(kind, "needs", ())
-    return needs if isinstance(needs, Collection) else ()
 
 
 def _needs(stage: object, key: str) -> Sequence[str]:
