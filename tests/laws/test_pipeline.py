@@ -252,6 +252,25 @@ def test_a_row_is_its_hit_without_the_text() -> None:
     assert row.digest == hit.passage.digest
 
 
+class Raising(Stage):
+    """Makes each hit again, with a score that is higher by something."""
+
+    by: float = 0.0
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        raised = (Hit(*hit)._replace(score=hit.score + self.by) for hit in ranking.hits)
+        return ranking._replace(hits=tuple(raised))
+
+
+def test_equal_hits_have_one_row_and_a_hit_with_another_score_has_its_own() -> None:
+    stages = pipeline([All()], [Splitting()], [Raising(), Raising(by=1.0)])
+    _, span, *_ = stages.run(Query("x"), CORPUS)
+    first, second = (each.rows for each in span.children if each.kind == "run")
+    repeated, raised = (each.rows for each in span.children[-2:])
+    assert [*map(id, first)] == [*map(id, second)] == [*map(id, repeated)]
+    assert [row.score for row in raised] == [row.score + 1.0 for row in first]
+
+
 # --- failures -------------------------------------------------------------------------------
 
 

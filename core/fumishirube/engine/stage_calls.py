@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from functools import lru_cache
@@ -74,6 +74,7 @@ class Recorder:
         self._began = time.perf_counter()
         self._children: list[list[Span]] = [[]]
         self._written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = {}
+        self._latest: dict[int, tuple[Hit, TraceRow]] = {}
 
     @contextmanager
     def calling(self, call: StageCall) -> Iterator[None]:
@@ -133,10 +134,19 @@ class Recorder:
         return span
 
     def _rows(self, hits: tuple[Hit, ...]) -> tuple[TraceRow, ...]:
-        """Return the rows of a ranking, made once if several stages pass it on unchanged."""
+        """Return the rows of a ranking; what stages pass on unchanged has the same rows."""
         if id(hits) not in self._written:
-            self._written[id(hits)] = (hits, tuple(_row(hit) for hit in hits))
+            self._written[id(hits)] = (hits, tuple(self._new_rows(hits)))
         return self._written[id(hits)][1]
+
+    def _new_rows(self, hits: Iterable[Hit]) -> Iterator[TraceRow]:
+        """Yield the rows of hits: for one that equals the latest of its passage, the same row."""
+        for hit in hits:
+            place = id(hit.passage)
+            latest = self._latest.get(place)
+            if latest is None or latest[0].score != hit.score or latest[0] != hit:
+                latest = self._latest[place] = (hit, _row(hit))
+            yield latest[1]
 
 
 def _row(hit: Hit) -> TraceRow:
