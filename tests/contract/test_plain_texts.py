@@ -102,6 +102,15 @@ def test_words_that_never_stand_with_the_required_terms_are_named(server: Fumish
     assert "in no section with parking fee: locker; nowhere: zeppelin" in text
 
 
+def test_a_word_beside_one_of_two_required_terms_never_stands_with_both(
+    server: Fumishirube,
+) -> None:
+    asked = {"query": "parking fee day lockers", "manual_id": "guide", "inline_hits": {"limit": 1}}
+    _, answer = both(server, "manual_find", **asked, required_terms=["parking fee", "100"])
+    assert "day" in answer["missing"]
+    assert answer["apart"] == ["day"]
+
+
 def test_exceptions_in_the_next_section_are_announced(tmp_path: Path) -> None:
     rule = "# Grounding\n\nThe resistance of rods must be below 10 Ω.\n\n"
     write(tmp_path, {"m/a.md": f"{rule}## Exceptions for rock\n\nA strip of 40 Ω.\n"})
