@@ -21,8 +21,8 @@ class Goal(NamedTuple):
 
 GOALS: Mapping[int, Goal] = {
     600: Goal(6, 15, 150, 30, 120),
-    10_000: Goal(12, 30, 200, 60, 150),
-    100_000: Goal(None, 60, 300, 80, 250),
+    10_000: Goal(10, 25, 200, 30, 150),
+    100_000: Goal(None, 60, 300, 60, 250),
     500_000: Goal(None, None, 500, None, 400),
 }
 
