@@ -137,15 +137,12 @@ def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> 
     apart: list[JsonValue] = []
     present = _spans(trace.search.rows[:1])
     words = [concept.text for concept in concepts(trace.text) if len(concept.text) > 1]
-    # Most words are in a hit, which saves a search for each.
-    in_hits, in_hits_with_all = _spans(trace.search.rows), _spans(_with_all_terms(trace))
+    in_hits = _spans(trace.search.rows)  # most words are in one, which saves a search for each
     for word in [word for word in words[:_MOST] if word not in present]:
         holds = _holds(word, trace)
         if word not in in_hits and not _together(corpus, holds):
             nowhere.append(word)
-        elif not common or word in known or word in in_hits_with_all:
-            continue
-        elif not _together(corpus, holds, *common):
+        elif common and word not in known and not _together(corpus, holds, *common):
             apart.append(word)
     return context.annotate(trace, _ABSENT, {NOWHERE: nowhere, APART: apart})
 
@@ -153,12 +150,6 @@ def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> 
 def _spans(rows: Iterable[TraceRow]) -> Collection[str]:
     """Return the spans of the query that the sections of some rows contain."""
     return {span for row in rows for span in row.matched}
-
-
-def _with_all_terms(trace: Trace) -> Iterable[TraceRow]:
-    """Return the hits of which a stage has found that they contain all requested terms."""
-    label = "required_term_and" if len(trace.report.terms) > 1 else "required_term"
-    return [row for row in trace.search.rows if label in row.labels]
 
 
 def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, ...]:
