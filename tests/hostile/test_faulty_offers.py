@@ -632,6 +632,16 @@ def test_a_command_that_ends_the_process_is_named_if_the_configuration_is_in_the
     )
 
 
+def test_a_command_that_ends_the_process_is_named_whatever_options_its_own_commands_have(
+    workspace: Path, plugins: Path
+) -> None:
+    greeter(plugins, arguments="__import__('os')._exit(7)")
+    assert run(workspace, "greet", "kindly", "--verbose=2", "--raw=x").code == 7
+    assert report(workspace, "greeter")["faults"][0].startswith(
+        "command 'greet' failed: the process ended"
+    )
+
+
 def test_a_command_that_exits_or_refuses_is_no_fault(workspace: Path, plugins: Path) -> None:
     greeter(plugins, returned="print('kind') or __import__('sys').exit(3)")
     done = run(workspace, "greet")
