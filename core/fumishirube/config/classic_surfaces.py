@@ -69,7 +69,7 @@ def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[st
     if known:
         yield (
             f"{FILE}: it is not read, because no fumishirube.yaml names the surface {surface!r}; "
-            "run 'fumishirube config import', which writes one"
+            "run 'fumishirube config import' in its folder, which writes one"
         )
 
 
