@@ -102,20 +102,23 @@ def _near_first(text: str, query_units: Sequence[str]) -> int | None:
     if not query_units:
         return None
     start, step = 0, _STEP
-    while start < len(text) and not _begins(text, query_units, start, step):
+    while start < len(text):
         end = _reached(text, start + step, query_units)
+        if _matches(text[start:end], query_units):
+            break
         start = _end_of_blanks(text, start + step)  # no unit begins with one
         step = max(step, end - start)  # so little is folded twice
     while step > _STEP:
         step = max(_STEP, step // 2)
-        while start < len(text) and not _begins(text, query_units, start, step):
+        while start < len(text):
+            if _matches(text[start : _reached(text, start + step, query_units)], query_units):
+                break
             start = _end_of_blanks(text, start + step)
     return start if start < len(text) else None
 
 
-def _begins(text: str, query_units: Sequence[str], start: int, step: int) -> bool:
-    """Tell whether a match begins at most a step behind a place."""
-    form = folded(text[start : _reached(text, start + step, query_units)])
+def _matches(text: str, query_units: Sequence[str]) -> bool:
+    form = folded(text)
     return any(unit in form for unit in query_units)
 
 

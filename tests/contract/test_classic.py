@@ -219,6 +219,20 @@ def test_an_import_never_writes_the_own_configuration_of_a_user_with_added_folde
     assert not [*(tmp_path / "own").rglob("fumishirube.yaml")]
 
 
+def test_who_is_told_to_import_the_file_of_their_own_folder_is_told_to_do_it_there(
+    tmp_path: Path,
+) -> None:
+    own = {"XDG_CONFIG_HOME": str(tmp_path / "own"), "APPDATA": str(tmp_path / "own")}
+    write(tmp_path / "elsewhere", {"a/a.md": "# A\n"})
+    added = fumishirube("add", "specs", "elsewhere/manuals/a", cwd=tmp_path, environ=own)
+    assert added.code == 0, added.err
+    (folder,) = (place.parent for place in (tmp_path / "own").rglob("manuals.json"))
+    (folder / "config.yaml").write_text("search: {max_results: 2}\n")
+    assert "config import' in its folder" in fumishirube("ls", cwd=tmp_path, environ=own).err
+    assert fumishirube("config", "import", cwd=folder, environ=own).code == 0
+    assert "config.yaml" not in fumishirube("ls", cwd=tmp_path, environ=own).err
+
+
 def test_an_import_needs_the_surface(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("search: {max_results: 2}\n")
     site = claim(tmp_path / "site", "fumishirube", "stages = fumishirube_stages.registration")

@@ -249,6 +249,15 @@ def test_a_file_is_compared_with_the_classic_file_that_its_surface_reads(own: Pa
     assert "server.port: 9000 -> 8765" in config(own, "diff", "fumishirube.yaml", "defaults").out
 
 
+def test_a_file_elsewhere_is_compared_as_one_of_this_workspace(own: Path) -> None:
+    written(own, "server: {port: 9000}\n", "config.yaml")
+    (own / "other").mkdir()
+    written(own / "other", "surfaces: [{use: chapters}]\n")
+    written(own / "other", "server: {port: 7000}\n", "config.yaml")
+    told = config(own, "diff", "other/fumishirube.yaml", "defaults").out
+    assert "server.port: 9000 -> 8765" in told
+
+
 def test_what_cannot_be_compared_is_named(own: Path) -> None:
     assert config(own, "diff").code == 2
     assert "there is no file 'x.yaml'" in config(own, "diff", "x.yaml").err

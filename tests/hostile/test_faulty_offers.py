@@ -191,6 +191,15 @@ def test_a_surface_that_offers_wrong_things_is_named_and_the_rest_is_served(
     assert doctor_names(workspace, "offerer", problem)
 
 
+def test_a_root_that_a_surface_adopts_is_read_as_one_of_the_file_is(
+    workspace: Path, plugins: Path
+) -> None:
+    offer(plugins, "adopted = classmethod(lambda *_: ClassicSettings('x', {'docs': b'y'}))")
+    done = run(workspace, "config", "show", "--json")
+    assert done.code == 0, done.err
+    assert done.json["config"]["roots"]["docs"] == "y"
+
+
 def test_a_surface_that_computes_its_pipeline_offers_its_tools(
     workspace: Path, plugins: Path
 ) -> None:
@@ -618,6 +627,16 @@ def test_a_command_that_ends_the_process_is_named_if_the_configuration_is_in_the
     monkeypatch.setenv("USERPROFILE", str(workspace.parent))
     greeter(plugins, arguments="__import__('os')._exit(7)")
     assert run(workspace, "greet", "--config=~/own.yaml").code == 7
+    assert report(workspace, "greeter")["faults"][0].startswith(
+        "command 'greet' failed: the process ended"
+    )
+
+
+def test_a_command_that_ends_the_process_is_named_whatever_options_its_own_commands_have(
+    workspace: Path, plugins: Path
+) -> None:
+    greeter(plugins, arguments="__import__('os')._exit(7)")
+    assert run(workspace, "greet", "kindly", "--verbose=2", "--raw=x").code == 7
     assert report(workspace, "greeter")["faults"][0].startswith(
         "command 'greet' failed: the process ended"
     )

@@ -69,20 +69,19 @@ def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[st
     if known:
         yield (
             f"{FILE}: it is not read, because no fumishirube.yaml names the surface {surface!r}; "
-            "run 'fumishirube config import', which writes one"
+            "run 'fumishirube config import' in its folder, which writes one"
         )
 
 
 def _under(config: Config, classic: ClassicSettings, number: int) -> Config:
     """Return a configuration with what it leaves open set by that of its surface of a number."""
     try:
-        build_model(RootSettings, classic.roots, "roots", {}, {})
+        adopted = build_model(RootSettings, classic.roots, "roots", {}, {})
     except ConfigError as error:
         raise TypeError(str(error)) from error  # the surface has to check what it adopts
     roots = config.roots
-    unset = {
-        name: folder for name, folder in classic.roots.items() if name not in roots.model_fields_set
-    }
+    named = adopted.model_dump(exclude_unset=True)
+    unset = {name: folder for name, folder in named.items() if name not in roots.model_fields_set}
     pipelines = dict(config.pipelines)
     for name, kinds in classic.pipelines.items():
         spec = pipelines.get(name, PipelineSpec())

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from fumishirube.errors import PluginError
-from fumishirube.faces.cli.common_options import add_common, common_options
+from fumishirube.faces.cli.common_options import add_common, workspace_options
 from fumishirube.faces.cli.exit_codes import OK, USAGE_ERROR, guarded
 from fumishirube.faces.cli.messages import use_language
 from fumishirube.faces.cli.output import (
@@ -140,7 +140,7 @@ def _added(
         return commands.add(command)
     from fumishirube.faces.cli.plugin_commands import watched  # noqa: PLC0415 - only they pay for it
 
-    with watched(command, plugins, common_options(words), "add_arguments"):
+    with watched(command, plugins, workspace_options(words), "add_arguments"):
         return commands.add(command)
 
 

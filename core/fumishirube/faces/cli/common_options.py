@@ -54,6 +54,8 @@ _COMMON = (
     ),
 )
 """The options of every command: their names, and the settings of their arguments."""
+_OF_OUTPUT = ("--verbose", "--raw")
+"""Those that choose no workspace."""
 
 
 def add_common(parser: ArgumentParser, default: str | None) -> None:
@@ -64,11 +66,12 @@ def add_common(parser: ArgumentParser, default: str | None) -> None:
         common.add_argument(*names, **settings, default=default or unset)
 
 
-def common_options(words: Sequence[str]) -> Namespace | None:
-    """Return the common options before the command is known; ``None`` if they are wrong."""
+def workspace_options(words: Sequence[str]) -> Namespace | None:
+    """Return what chooses a workspace, before the command is known; ``None`` if it is wrong."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     for names, settings in _COMMON:
-        parser.add_argument(names[-1], **settings)  # a command may have a -vq of its own
+        if names[-1] not in _OF_OUTPUT:  # commands of a command may have values for theirs
+            parser.add_argument(*names, **settings)
     try:
         return parser.parse_known_args(words)[0]
     except (ArgumentError, SystemExit):

@@ -120,7 +120,8 @@ class ConfigDifference(NamedTuple):
 def configured(name: str, options: Namespace) -> Configured:
     """Return the configuration of a file, the ``defaults``, or the ``effective`` one.
 
-    A file is read without the environment, so that comparisons are repeatable.
+    A file is read as one of this workspace, with its ``config.yaml`` if a surface reads that, but
+    without the environment, so that comparisons are repeatable.
     """
     file = None if name == DEFAULTS else Path(name)
     if name == EFFECTIVE:

@@ -19,7 +19,7 @@ from fumishirube.config.sections import RootSettings
 from fumishirube.config.validation import build_model
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
-from fumishirube.faces.cli.common_options import common_options
+from fumishirube.faces.cli.common_options import workspace_options
 from fumishirube.faces.cli.folders import folder, written_configuration
 from fumishirube.faces.cli.output import complain
 from fumishirube.host.application import Application
@@ -46,7 +46,7 @@ def early_plugins(words: Sequence[str]) -> Plugins:
 
     If a plugin ends the process, the next process of this workspace reports it.
     """
-    options = common_options(words)
+    options = workspace_options(words)
     if options is None:
         return load_plugins(strangers="--no-plugins" not in words)
     return plugins_for(options)
