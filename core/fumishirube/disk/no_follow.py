@@ -37,6 +37,11 @@ def open_top(path: str) -> int:
     return handle
 
 
+def was_replaced(path: str) -> bool:
+    """Tell whether a link leads to a path at which a folder was opened that no link led to."""
+    return _SEEN.get(path) is not None and os.path.realpath(path) != path
+
+
 def _identity(handle: int) -> tuple[int, int]:
     status = os.fstat(handle)
     return status.st_dev, status.st_ino
