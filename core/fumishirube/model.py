@@ -202,7 +202,8 @@ class SearchReport:
     concept, ``partial`` those that share less. ``at_least`` means that there may be more.
     ``scan_capped`` means that a cap prevented sections from being scored, ``out_of_time`` that the
     deadline did. ``incomplete`` means that a part of the manual was not counted, such as files that
-    are not indexed yet: a term without sections may still be there.
+    are not indexed yet: a term without sections may still be there. Without ``counted`` the manual
+    was not searched for the counts: those of terms are of the hits, unless a stage made them.
     """
 
     terms: tuple[TermReport, ...] = ()
@@ -219,6 +220,7 @@ class SearchReport:
     scan_capped: bool = False
     out_of_time: bool = False
     incomplete: bool = False
+    counted: bool = True
 
     @property
     def matched(self) -> int:

@@ -196,9 +196,9 @@ class Query:
         """Return which of the terms a passage contains, or a form with synonyms of them."""
         if not self.synonyms:
             return self.state.terms_in(passage, terms)
-        forms = {form: term for term in terms for form in self.forms(term)}
-        present = self.state.terms_in(passage, tuple(forms))
-        return frozenset(forms[form] for form in present)
+        forms = (form for term in terms for form in self.forms(term))  # terms may share some
+        present = self.state.terms_in(passage, tuple(dict.fromkeys(forms)))
+        return frozenset(term for term in terms if not present.isdisjoint(self.forms(term)))
 
     def record(self) -> dict[str, Any]:
         """Return the fields of the identity, as a trace records them."""

@@ -137,7 +137,7 @@ def _suggested(answer: Any) -> Iterator[str]:
     for pair in answer["suggestions"]:
         pages = f"{pair['source_filepath']} <-> {pair['target_filepath']}"
         yield f"{pair['similarity']:.3f}  {pages}"
-    yield word("documents", "{0} found").format(_number(answer["total"], "pair"))
+    yield word("pairs", "{0} found").format(_number(answer["total"], "pair"))
 
 
 RENDERERS: Mapping[str, Callable[[Any], Iterator[str]]] = MappingProxyType(

@@ -7,6 +7,7 @@ import re
 import shlex
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from documents import documents
 from manuals import RULES, ask, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
-from fumishirube import Budget, CoverageReport, Query
+from fumishirube import Budget, CoverageReport, Passage, Query, SequenceCorpus
 from fumishirube.engine.spellings import near_spellings
 from fumishirube.host.application import Application
 from fumishirube.text import estimate_tokens, fold
@@ -578,3 +579,20 @@ def test_the_account_of_a_search_in_documents_says_that_it_counted_only_its_hits
     assert "required term 対象: in at least 1 section\n" in told
     assert "at least 1 matched; 1 returned" in told
     assert "further sections may match: they were not counted" in told
+
+
+@pytest.mark.parametrize("counting", [True, False])
+def test_the_account_of_a_search_of_a_plugin_says_whether_it_was_counted(
+    tmp_path: Path, counting: bool
+) -> None:
+    workspace = write(tmp_path, {"m/a.md": "# A\n\n対象と別の語。\n"})
+    query = Query("対象", ("別の語",), cache=False, counting=counting)
+    fields = {"title": "", "headings": "", "path": "a.md", "body": "対象と別の語。"}
+    own = SequenceCorpus([Passage("a.md", 1, 1, "", (), 1, "", fields)], manual_id="own")
+    with closing(opened(workspace)) as application:
+        context = application.contexts["manual"]
+        found = [context.find("m", query), context.search(own, 1, query)]
+    for one in found:
+        told = fumishirube("coverage", one.trace.id, cwd=workspace).out
+        assert ("further sections may match: they were not counted" in told) is not counting
+        assert ("nothing that matched is unread" in told) is counting

@@ -252,3 +252,44 @@ def test_the_account_tells_a_file_that_may_not_be_read_from_a_folder_that_is_not
         {"reason": "undecodable", "unit": "file", "count": 1},
         {"reason": "ignored", "unit": "folder", "count": 1},
     ]
+
+
+REPLACED = """
+import os, sys
+from pathlib import Path
+from fumishirube.disk import no_follow
+
+manuals, other = Path(sys.argv[1]), Path(sys.argv[2])
+if sys.argv[3] == "reads":
+    no_follow._PASSED = no_follow.FOLDER
+os.close(no_follow.open_top(str(manuals)))
+manuals.rename(manuals.with_name("before"))
+manuals.mkdir()
+os.close(no_follow.open_top(str(manuals)))
+manuals.parent.rename(manuals.parent.with_name("former"))
+manuals.parent.symlink_to(other)
+try:
+    no_follow.open_top(str(manuals))
+except OSError:
+    print("refused")
+"""
+
+
+@pytest.mark.parametrize("platform", ["passes", "reads"])
+def test_another_folder_below_one_that_may_only_be_passed_is_opened_and_no_link(
+    tmp_path: Path, platform: str
+) -> None:
+    """Not every platform can open a folder above it without reading it."""
+    manuals, other = tmp_path / "passed" / "inner" / "manuals", tmp_path / "other"
+    for folder in (manuals, other / "manuals"):
+        folder.mkdir(parents=True)
+    (tmp_path / "passed").chmod(0o311)
+    done = subprocess.run(
+        [*weakened(), sys.executable, "-c", REPLACED, str(manuals), str(other), platform],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    (tmp_path / "passed").chmod(0o755)
+    assert (done.stdout, done.stderr) == ("refused\n", "")

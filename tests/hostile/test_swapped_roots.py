@@ -72,6 +72,24 @@ def test_nothing_is_read_or_written_behind_a_link_in_place_of_a_folder_above(
         assert [item["id"] for item in server.ok("manual_ls")["items"]] == ["guide"]
 
 
+def test_nothing_is_made_behind_a_link_in_place_of_a_folder_above(
+    tmp_path: Path, outside: Path
+) -> None:
+    inside = tmp_path / "inside"
+    write(inside / "inner", {"guide/a.md": "# A\n\nA word.\n"})
+    settings = "roots: {manuals: inner/manuals, vault: inner/vault}\n"
+    (inside / "fumishirube.yaml").write_text(settings)
+    before = [*outside.iterdir()]
+    with Fumishirube(inside) as server:
+        server.ok("vault_create", path="first.md", content="text")
+        (inside / "inner").rename(inside / "before")
+        (inside / "inner").symlink_to(outside)
+        refused = server.refused("vault_create", path="new/note.md", content="text")
+    assert refused["code"] == "forbidden"
+    assert refused["message"] == "symbolic links are not followed"
+    assert [*outside.iterdir()] == before
+
+
 def test_another_folder_may_take_the_place_of_one_above(tmp_path: Path) -> None:
     inside = tmp_path / "inside"
     write(inside / "inner", {"guide/a.md": "# A\n\nA word.\n"})

@@ -365,6 +365,7 @@ def test_results_on_documents_and_citations_are_japanese_alone(tmp_path: Path) -
     documents(tmp_path, files)
     (tmp_path / "元.txt").write_text("一", encoding="utf-8")
     assert "5 文書、5 節（追加 5、更新 0、削除 0）" in run(tmp_path, "docs", "index").out
+    assert run(tmp_path, "docs", "suggest-links").out.endswith(" 組が見つかりました\n")
     (tmp_path / "元.txt").write_text("二二", encoding="utf-8")
     cited = ["manual://手順/a.md#L1", "manual://手順/a.md#L9", "manual://手順/a.md#L1@123456"]
     for words in (

@@ -30,6 +30,7 @@ from fumishirube import (
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
+from fumishirube.text.synonyms import Synonyms
 from fumishirube.tools.calls import call_tool
 from fumishirube_manual.diagnosis import answerable
 
@@ -240,3 +241,19 @@ def test_a_search_without_counting_has_the_hits_of_its_stages_and_counts_those(t
     )
     with pytest.raises(AssertionError, match="was counted"):
         pipeline.run(Query(text, (text,)), corpus)
+
+
+def test_each_of_the_terms_that_share_a_synonym_is_counted_in_a_hit_with_it() -> None:
+    fields = {"title": "", "headings": "", "path": "a.md", "body": "乗用車"}
+    corpus = SequenceCorpus([Passage("a.md", 1, 1, "", (), 1, "", fields)])
+    pipeline = Pipeline([NamedStage("first", FirstPage(), trusted=True)], (), ())
+    meanings = tuple(Synonyms(word, ("乗用車",)) for word in ("自動車", "マイカー"))
+    for counting in (True, False):
+        query = Query(
+            "自動車 マイカー", ("自動車", "マイカー"), synonyms=meanings, counting=counting
+        )
+        terms = pipeline.run(query, corpus).report.terms
+        assert [(row.term, row.sections, row.returned) for row in terms] == [
+            ("自動車", 1, 1),
+            ("マイカー", 1, 1),
+        ]

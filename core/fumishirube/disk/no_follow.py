@@ -32,9 +32,14 @@ def open_top(path: str) -> int:
         _SEEN[path] = now if os.path.realpath(path) == path else None
     elif seen is not None:  # another folder came to this place
         os.close(handle)
-        handle = _walked(path)
+        handle = _walked(path) if _PASSED != FOLDER else _looked_up(path)
         _SEEN[path] = _identity(handle)
     return handle
+
+
+def was_replaced(path: str) -> bool:
+    """Tell whether a link leads to a path at which a folder was opened that no link led to."""
+    return _SEEN.get(path) is not None and os.path.realpath(path) != path
 
 
 def _identity(handle: int) -> tuple[int, int]:
@@ -49,6 +54,19 @@ def _walked(path: str) -> int:
     for name in above:
         handle = _inside(handle, name, _PASSED)
     return _inside(handle, last, FOLDER)
+
+
+def _looked_up(path: str) -> int:
+    """Open a folder where a platform cannot pass one above it that may not be read.
+
+    Its path is then looked up; a link that comes between the look and the use is followed.
+    """
+    try:
+        return _walked(path)
+    except PermissionError:
+        if os.path.realpath(path) != path:
+            raise
+        return os.open(path, FOLDER)
 
 
 def _inside(above: int, name: str, flags: int) -> int:

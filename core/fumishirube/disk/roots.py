@@ -25,7 +25,7 @@ from fumishirube.disk.folders import (
     why_unwritten,
 )
 from fumishirube.disk.names import clean_path
-from fumishirube.disk.no_follow import NO_FOLLOW, PLAIN
+from fumishirube.disk.no_follow import NO_FOLLOW, PLAIN, was_replaced
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.survey import (
     ALL_BUT_HIDDEN,
@@ -281,6 +281,8 @@ class Root:
         """
         path = path and clean_path(path)
         self.check_writable(path)
+        if was_replaced(os.fspath(self.top)):  # nor is anything made behind the link
+            raise _link(path or None)
         try:
             self.top.mkdir(0o700 if self.private else 0o777, parents=True, exist_ok=True)
             with OpenFolder.at_top(os.fspath(self.top)) as top:
@@ -369,7 +371,7 @@ def missing(path: str) -> NotFound:
     return NotFound("no such file or folder", path=path or None)
 
 
-def _link(path: str) -> Forbidden:
+def _link(path: str | None) -> Forbidden:
     return Forbidden("symbolic links are not followed", path=path)
 
 

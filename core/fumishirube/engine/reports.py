@@ -171,6 +171,7 @@ def report_search(
         or _beyond_query(query, terms, applied),
         scan_capped=omitted.scan_capped,
         out_of_time=counts.out_of_time,
+        counted=counting,
     )
 
 

@@ -70,7 +70,7 @@ def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
         f"in {counted(account.scanned_files, 'file')} of {account.files}"
     )
     yield from map(_skipped, account.skipped)
-    yield from (_term(required, known=not _uncounted(trace)) for required in account.terms)
+    yield from (_term(required, known=trace.report.counted) for required in account.terms)
     matched, returned = account.matched, account.returned
     yield translated(
         f"at least {matched} matched; {returned} returned"
@@ -96,11 +96,6 @@ def _skipped(skipped: Skipped) -> str:
     return translated(f"not searched: {number}, {reason}")
 
 
-def _uncounted(trace: Trace) -> bool:
-    """Tell whether a search in a surface's own corpus counted only what it returned."""
-    return trace.own and trace.report.at_least
-
-
 def _term(required: TermReport, *, known: bool) -> str:
     where = translated(counted(required.sections, "section"))
     if not known:
@@ -114,9 +109,9 @@ def _term(required: TermReport, *, known: bool) -> str:
 def _unread(trace: Trace, account: CoverageReport) -> Iterator[str]:
     if not account.unread and not account.unranked:
         yield translated(
-            "further sections may match: they were not counted"
-            if _uncounted(trace)
-            else "nothing that matched is unread"
+            "nothing that matched is unread"
+            if trace.report.counted
+            else "further sections may match: they were not counted"
         )
         return
     yield translated("still unread:")
