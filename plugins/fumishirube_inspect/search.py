@@ -128,10 +128,11 @@ def _hit(session: InspectorSession, trace: Trace, row: TraceRow, rank: int, scal
     text = session.passage(trace, row) if rank <= _WITH_TEXT else None
     best = session.evidence(trace, row) if rank <= _WITH_TEXT else ()
     why = trace_url(trace, "/why", path=row.path, line=row.start_line)
+    known = trace.report.counted or row.coverage
     inside = tag(
         "div",
         _signals(row, scale),
-        tag("p", _chips("covers", [f"{row.coverage:.0%} of the question"]),
+        tag("p", _chips("covers", [f"{row.coverage:.0%} of the question"] if known else ()),
             _chips("marks", sorted(row.labels)), _chips("matched", row.matched), class_="chips"),
         tag("pre", _marked(text, row), dir="auto", class_="text") if text else None,
         _page(session, trace, row, best) if rank <= _WITH_TEXT else None,

@@ -82,7 +82,8 @@ def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
     yield from _unread(trace, account)
     if options.explain:
         for rank, row in enumerate(trace.search.rows, 1):
-            yield f"{rank}. {row.path}#L{row.start_line}  {row.score:.2f}; {signals_line(row)}"
+            signals = signals_line(row, counted=trace.report.counted)
+            yield f"{rank}. {row.path}#L{row.start_line}  {row.score:.2f}; {signals}"
         yield from tree_lines(trace)
         yield translated(LEGEND)
     follow_up = _follow_up(trace, account)

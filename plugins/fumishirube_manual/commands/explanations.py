@@ -33,13 +33,12 @@ LEGEND = (
 """The legend of the tree and the signals."""
 
 
-def signals_line(row: TraceRow) -> str:
-    """Return a hit's signals by scorer, its labels, and its coverage of the query."""
+def signals_line(row: TraceRow, *, counted: bool = True) -> str:
+    """Return a hit's signals by scorer, its labels, and its coverage of the query if counted."""
     signals = [f"{name} {value:.2f}" for name, value in row.signals.items() if value]
-    parts = [
-        filled("signals: {0}", ", ".join(signals) or word("value", "none")),
-        translated(f"covers {row.coverage:.0%} of the query"),
-    ]
+    parts = [filled("signals: {0}", ", ".join(signals) or word("value", "none"))]
+    if counted or row.coverage:
+        parts.append(translated(f"covers {row.coverage:.0%} of the query"))
     if row.labels:
         parts.append(filled("marks: {0}", ", ".join(sorted(row.labels))))
     return "; ".join(parts)
