@@ -185,33 +185,6 @@ def test_without_an_index_the_error_names_the_stage_that_sleeps(
     assert refused["message"].startswith(named)
 
 
-def test_a_tokenizer_that_sleeps_ahead_of_the_calls_is_named_by_them(
-    serving: Serving, plugin_venv: PluginVenv, workspace: Path
-) -> None:
-    pipeline(workspace, TOKENIZER)
-    write(workspace, dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n"))
-    wire = serving()
-    wire.ok("manual_ls")
-    appears(workspace / ".fumishirube" / "index" / "m")
-    time.sleep(1)  # until the tokenizer is at work
-    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep"
-    answer = wire.ok("manual_find", **SEARCH)  # its own time is not over
-    assert f"{named} has been at work for " in answer["degraded"]
-    assert " s; this is the state before" in answer["degraded"]
-    for milliseconds, problem in ((1_500, "was abandoned after"), (30_000, "has been at work for")):
-        began = time.monotonic()
-        arguments = SEARCH | {"budget": {"time_ms": milliseconds}}
-        request = {"name": "manual_find", "arguments": arguments}
-        refused = wire.request("tools/call", request)["result"]["_meta"]["fumishirube/error"]
-        assert time.monotonic() - began < 10
-        assert refused["message"].startswith(f"{named} {problem} ")
-    listed = json.loads(plugin_venv.fumishirube(workspace, "plugins", "--json").stdout)
-    (faults,) = (report["faults"] for report in listed if report["plugin"] == "broken-sleep")
-    assert faults[0].startswith("tokenizer 'sleeping-tokenizer' failed: it was abandoned after ")
-    stderr = wire.hang_up()
-    assert stderr.count("tokenizer 'sleeping-tokenizer' failed: it was abandoned after ") == 1
-
-
 def test_a_tokenizer_that_sleeps_over_the_query_is_named_beside_the_stages_that_call_it(
     serving: Serving, workspace: Path
 ) -> None:

@@ -472,14 +472,6 @@ def test_who_finds_another_call_updating_answers_from_the_last_state(
     assert (got.files, got.fingerprint) == (updating.files + 1, updating.fingerprint)
 
 
-def test_who_finds_another_call_updating_names_the_stage_that_delays_it(
-    counted: FolderIndex, updating: IndexState
-) -> None:
-    got = counted.bring_up_to_date(Budget.of(50), delay=lambda: "a stage has been at work")
-    assert got.degraded == "a stage has been at work; this is the state before"
-    assert found(got) == found(updating)
-
-
 def test_who_waits_for_another_call_can_still_be_cancelled(
     counted: FolderIndex, updating: IndexState
 ) -> None:

@@ -9,12 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Condition, Event, Thread
-from typing import Protocol, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.recoverable_index import IndexState
-from fumishirube.engine.stage_calls import AbandonedUpdate
 from fumishirube.errors import Cancelled, FumishirubeError
 
 _log = logging.getLogger("fumishirube")
@@ -34,20 +32,6 @@ _LEADER_SECONDS = 0.5
 _CLOSE_SECONDS = 0.3
 """Seconds that closing waits for the turn to end."""
 
-T = TypeVar("T")
-
-
-class UpdateRunner(Protocol):
-    """Runs an update of one name and its budget; it may raise :class:`AbandonedUpdate`."""
-
-    def __call__(self, name: str, update: Callable[[], T], budget: Budget) -> T:
-        """Return the result of the update."""
-
-
-def _run_directly(name: str, update: Callable[[], T], budget: Budget) -> T:
-    del name, budget
-    return update()
-
 
 @contextmanager
 def _reported() -> Iterator[None]:
@@ -65,12 +49,10 @@ class BackgroundIndexer:
 
     Only servers have one, because a command ends before the indexing would. If several processes
     serve the same indexes, only the one for which ``leads`` is set indexes ahead of the calls.
-    ``runs`` runs each update.
     """
 
-    def __init__(self, leads: Event | None = None, runs: UpdateRunner = _run_directly) -> None:
+    def __init__(self, leads: Event | None = None) -> None:
         self._leads = leads
-        self._runs = runs
         self._waiting: list[FolderIndex] = []
         self._unchecked: list[FolderIndex] = []
         self._calls = 0
@@ -150,20 +132,17 @@ class BackgroundIndexer:
                 work()
             except Cancelled:
                 return
-            except AbandonedUpdate as error:  # it is recorded, and calls name it too
-                _log.info("indexing in the background was left behind: %s", error)
             except BaseException:  # a panic of an extension in Rust is no Exception
                 # The next call fails in the same way, and reports it.
                 _log.exception("indexing in the background failed")
 
     def _catch_up(self, indexed: FolderIndex) -> None:
         turn = _TurnBudget(cancelled=self._closing, calls=lambda: self._calls)
-        name = indexed.manual.id
-        state = self._runs(name, partial(indexed.bring_up_to_date, turn, reporting=False), turn)
+        state = indexed.bring_up_to_date(turn, reporting=False)
         if state.unfinished:
             _log.info("indexing goes on in the background: %s", state.degraded)
             self.take_up(indexed)
-        elif self._runs(f"{name}/vectors", partial(indexed.embed, turn), turn):
+        elif indexed.embed(turn):
             self.take_up(indexed)
         if indexed.manual.check_due:
             self._queue(indexed, self._unchecked)

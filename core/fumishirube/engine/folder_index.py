@@ -92,14 +92,13 @@ class FolderIndex:
         wanted: str = "",
         *,
         reporting: bool = True,
-        delay: Callable[[], str | None] = lambda: None,
     ) -> IndexState:
         """Index what changed on disk, and return the resulting corpus.
 
         Only changed files are read, those whose names contain wanted terms first. If another call
         or process is writing, or the deadline passes, the last committed state is returned, and
-        ``degraded`` says so; ``delay`` then says which stage another call waits for, if it knows.
-        A missing or damaged index is rebuilt, which the next ``reporting`` call says.
+        ``degraded`` says so. A missing or damaged index is rebuilt, which the next ``reporting``
+        call says.
 
         Raises:
             Cancelled: when the caller has gone; uncommitted work is dropped.
@@ -107,8 +106,6 @@ class FolderIndex:
         with self._turn(budget) as mine:
             if not mine:
                 busy = "another call is updating the index; this is the state before"
-                if stage := delay():
-                    busy = f"{stage}; this is the state before"
                 state = self._state(self.manual.sweep(), busy)
             else:
                 state = self._updated(budget, progress, wanted)

@@ -12,7 +12,7 @@ from threading import Thread, get_ident
 from typing import NamedTuple, Protocol, TypeVar
 
 from fumishirube.budget import Budget
-from fumishirube.errors import Cancelled, PluginError
+from fumishirube.errors import Cancelled
 from fumishirube.model import Hit, Ranking
 from fumishirube.traces.records import Span, SpanKind, TraceRow
 
@@ -57,10 +57,6 @@ class Overdue(Exception):
         super().__init__(f"{call} has been at work for {seconds:.1f} s")
         self.call = call
         self.seconds = seconds
-
-
-class AbandonedUpdate(PluginError):
-    """An update that goes on beside the call that began it, because a plugin takes too long."""
 
 
 class Recorder:

@@ -25,7 +25,6 @@ from fumishirube.engine.library import (
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex
-from fumishirube.engine.stage_calls import AbandonedUpdate
 from fumishirube.engine.unions import JoinedProgress, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.finder import Finder
@@ -34,7 +33,7 @@ from fumishirube.host.guarded_results import GuardedScorer
 from fumishirube.host.indexes import IndexFolders, OpenIndexes, manual_vectors, surface_vectors
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices
-from fumishirube.host.watched_updates import WatchedUpdates, delay
+from fumishirube.host.watched_updates import AbandonedUpdate, WatchedUpdates
 from fumishirube.model import UnreadFiles
 from fumishirube.query import Query
 from fumishirube.stages import Fields, Loader, OpenIndex, Scorer, Tokenizer
@@ -288,7 +287,7 @@ class PipelineContext:
         indexed, background = self.indexed_of(manual_id), self.indexer()
         # What remains after some seconds is indexed beside the calls.
         budget = query.budget.within(SERVED_SECONDS) if background else query.budget
-        state = indexed.bring_up_to_date(budget, progress, query.text, delay=delay)
+        state = indexed.bring_up_to_date(budget, progress, query.text)
         if vectors and background is None:
             indexed.embed(query.budget, progress)
         return indexed, state
@@ -329,9 +328,8 @@ class PipelineContext:
         from fumishirube.engine.background import BackgroundIndexer  # noqa: PLC0415 - only servers
 
         self.library.follow(on=True)
-        watched = [self.updates.run_in_background] if self.updates else []
         try:
-            with closing(BackgroundIndexer(self._shared.leads, *watched)) as self._background:
+            with closing(BackgroundIndexer(self._shared.leads)) as self._background:
                 if self._configured.of_manuals:
                     self._background.begin(self.manuals, self.indexed_of)
                 yield

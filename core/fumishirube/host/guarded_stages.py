@@ -13,7 +13,7 @@ from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
-from fumishirube.engine.stage_calls import AbandonedUpdate, threaded
+from fumishirube.engine.stage_calls import threaded
 from fumishirube.engine.stage_results import document_fault
 from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
@@ -21,7 +21,7 @@ from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import described
 from fumishirube.host.offered_types import all_of, check_texts, check_writing, require_clause
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
-from fumishirube.host.watched_updates import listing_seconds
+from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
 
