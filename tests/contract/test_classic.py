@@ -202,13 +202,19 @@ def test_an_import_writes_rare_characters_so_that_they_are_read(tmp_path: Path) 
     assert settings(opened(tmp_path))["indices_dir"] == "a\x7fb\u2028c"
 
 
+def with_an_added_folder(place: Path) -> dict[str, str]:
+    """Return the variables of a user who has added a folder."""
+    own = {"XDG_CONFIG_HOME": str(place / "own"), "APPDATA": str(place / "own")}
+    write(place / "elsewhere", {"a/a.md": "# A\n"})
+    added = fumishirube("add", "specs", "elsewhere/manuals/a", cwd=place, environ=own)
+    assert added.code == 0, added.err
+    return own
+
+
 def test_an_import_never_writes_the_own_configuration_of_a_user_with_added_folders(
     tmp_path: Path,
 ) -> None:
-    own = {"XDG_CONFIG_HOME": str(tmp_path / "own"), "APPDATA": str(tmp_path / "own")}
-    write(tmp_path / "elsewhere", {"a/a.md": "# A\n"})
-    added = fumishirube("add", "specs", "elsewhere/manuals/a", cwd=tmp_path, environ=own)
-    assert added.code == 0, added.err
+    own = with_an_added_folder(tmp_path)
     here = tmp_path / "here"
     here.mkdir()
     (here / "config.yaml").write_text("search: {max_results: 2}\n")
@@ -222,10 +228,7 @@ def test_an_import_never_writes_the_own_configuration_of_a_user_with_added_folde
 def test_who_is_told_to_import_the_file_of_their_own_folder_is_told_to_do_it_there(
     tmp_path: Path,
 ) -> None:
-    own = {"XDG_CONFIG_HOME": str(tmp_path / "own"), "APPDATA": str(tmp_path / "own")}
-    write(tmp_path / "elsewhere", {"a/a.md": "# A\n"})
-    added = fumishirube("add", "specs", "elsewhere/manuals/a", cwd=tmp_path, environ=own)
-    assert added.code == 0, added.err
+    own = with_an_added_folder(tmp_path)
     (folder,) = (place.parent for place in (tmp_path / "own").rglob("manuals.json"))
     (folder / "config.yaml").write_text("search: {max_results: 2}\n")
     assert "config import' in its folder" in fumishirube("ls", cwd=tmp_path, environ=own).err

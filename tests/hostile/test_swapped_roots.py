@@ -21,6 +21,16 @@ def workspace(tmp_path: Path) -> Path:
     return write(tmp_path / "inside", {"guide/a.md": "# A\n\nA word.\n"})
 
 
+@pytest.fixture
+def inside(tmp_path: Path) -> Path:
+    """Return a workspace whose roots are in a folder in it."""
+    workspace = tmp_path / "inside"
+    write(workspace / "inner", {"guide/a.md": "# A\n\nA word.\n"})
+    settings = "roots: {manuals: inner/manuals, vault: inner/vault}\n"
+    (workspace / "fumishirube.yaml").write_text(settings)
+    return workspace
+
+
 def test_manuals_behind_the_link_are_not_read(workspace: Path, outside: Path) -> None:
     with Fumishirube(workspace) as server:
         assert [item["id"] for item in server.ok("manual_ls")["items"]] == ["guide"]
@@ -47,12 +57,8 @@ def test_notes_are_not_written_behind_the_link(workspace: Path, outside: Path) -
 
 
 def test_nothing_is_read_or_written_behind_a_link_in_place_of_a_folder_above(
-    tmp_path: Path, outside: Path
+    inside: Path, outside: Path
 ) -> None:
-    inside = tmp_path / "inside"
-    write(inside / "inner", {"guide/a.md": "# A\n\nA word.\n"})
-    settings = "roots: {manuals: inner/manuals, vault: inner/vault}\n"
-    (inside / "fumishirube.yaml").write_text(settings)
     with Fumishirube(inside) as server:
         server.ok("manual_ls")
         server.ok("vault_create", path="first.md", content="text")
@@ -73,12 +79,8 @@ def test_nothing_is_read_or_written_behind_a_link_in_place_of_a_folder_above(
 
 
 def test_nothing_is_made_behind_a_link_in_place_of_a_folder_above(
-    tmp_path: Path, outside: Path
+    inside: Path, outside: Path
 ) -> None:
-    inside = tmp_path / "inside"
-    write(inside / "inner", {"guide/a.md": "# A\n\nA word.\n"})
-    settings = "roots: {manuals: inner/manuals, vault: inner/vault}\n"
-    (inside / "fumishirube.yaml").write_text(settings)
     before = [*outside.iterdir()]
     with Fumishirube(inside) as server:
         server.ok("vault_create", path="first.md", content="text")
@@ -90,10 +92,7 @@ def test_nothing_is_made_behind_a_link_in_place_of_a_folder_above(
     assert [*outside.iterdir()] == before
 
 
-def test_another_folder_may_take_the_place_of_one_above(tmp_path: Path) -> None:
-    inside = tmp_path / "inside"
-    write(inside / "inner", {"guide/a.md": "# A\n\nA word.\n"})
-    (inside / "fumishirube.yaml").write_text("roots: {manuals: inner/manuals}\n")
+def test_another_folder_may_take_the_place_of_one_above(inside: Path) -> None:
     with Fumishirube(inside) as server:
         server.ok("manual_ls")
         (inside / "inner").rename(inside / "before")

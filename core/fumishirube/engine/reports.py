@@ -228,9 +228,8 @@ def _term(name: str, query: Query, corpus: Corpus) -> TermReport:
     return TermReport(name, sections, near, 0 if sections else whole)
 
 
-def _known_terms(names: Iterable[str], query: Query, merged: Ranking) -> Iterable[TermReport]:
+def _known_terms(names: tuple[str, ...], query: Query, merged: Ranking) -> Iterable[TermReport]:
     """Yield the terms that a stage has counted, or that some hits contain."""
-    names = tuple(names)
     present = Counter(
         chain.from_iterable(query.terms_in(hit.passage, names) for hit in merged.hits)
     )

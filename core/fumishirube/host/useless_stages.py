@@ -89,7 +89,7 @@ def _example_of(
 
     Those of plugins come last: they may need settings.
     """
-    foreign = []
+    foreign: str | None = None
     for offer in registry[kind_name]:
         work = guarded.work(kind_name, offer.plugin, offer.name)
         try:
@@ -100,8 +100,8 @@ def _example_of(
         if need in needs and not lacks(surface, needs):
             if work is None:
                 return offer.name
-            foreign.append(offer.name)
-    return next(iter(foreign), None)
+            foreign = foreign or offer.name
+    return foreign
 
 
 def _reasons(
