@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_runs import fumishirube
 from manuals import write
 from stdio import Fumishirube
 
@@ -54,6 +55,15 @@ def test_words_that_occur_together_are_answerable(server: Fumishirube) -> None:
 
 def test_the_subject_without_the_answer_is_not(server: Fumishirube) -> None:
     assert found(server, "cut", QUESTION, "潮見丸")["answerable"] == "no"
+
+
+def test_the_command_line_says_so_too(server: Fumishirube) -> None:
+    """``find`` says of a search what ``manual_find`` answers, here where the answer was removed."""
+    note = "no section has the words of the question together; it may have no answer\n"
+    for manual_id, answerable in (("complete", "yes"), ("cut", "no")):
+        find = ("find", QUESTION, "--require", "潮見丸", "--manual", manual_id)
+        assert fumishirube(*find, "--json", cwd=server.workspace).json["answerable"] == answerable
+        assert (note in fumishirube(*find, cwd=server.workspace).out) == (answerable == "no")
 
 
 def test_words_foreign_to_the_manual_leave_it_open(server: Fumishirube) -> None:

@@ -158,6 +158,21 @@ def test_find_tells_how_often_required_terms_stand_there(workspace: Path) -> Non
     assert "picked terms" not in done.out
 
 
+def test_find_names_the_words_that_are_in_no_section(workspace: Path) -> None:
+    find = ("find", "TX-99 battery zzyzx qwrtp", "--manual", "field-guide", "--require", "zzyzx")
+    assert "\nin no section: TX-99, qwrtp\n" in fumishirube(*find, cwd=workspace).out
+    assert fumishirube(*find, "--json", cwd=workspace).json["nowhere"] == [
+        "TX-99",
+        "zzyzx",
+        "qwrtp",
+    ]
+    known = fumishirube("find", "battery", "--json", cwd=workspace).json
+    assert known["nowhere"] == []
+    assert "in no section" not in fumishirube("find", "battery", cwd=workspace).out
+    nothing = fumishirube("find", "zzyzx", cwd=workspace)
+    assert (nothing.code, "\nin no section: zzyzx\n" in nothing.out) == (1, True)
+
+
 def test_find_takes_the_question_in_other_words_too(workspace: Path) -> None:
     question = ("find", "赤ちゃんのお金", "--json")
     assert "出産" not in fumishirube(*question, cwd=workspace).json["hits"][0]["title"]

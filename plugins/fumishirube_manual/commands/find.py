@@ -35,6 +35,7 @@ from fumishirube_manual.commands.result_lines import result_lines
 from fumishirube_manual.commands.results import CitedHit, SearchResults, as_json
 from fumishirube_manual.coverage import every_row
 from fumishirube_manual.evidence.annotations import with_weights
+from fumishirube_manual.evidence.names import with_absent_words, with_names
 from fumishirube_manual.find_limits import (
     CANDIDATES,
     MOST_ALTERNATIVES,
@@ -157,6 +158,8 @@ def _search(
     try:
         result = context.find(scope, query, bar.progress)
         trace = with_weights(context, result.trace, result.corpus)
+        trace = with_names(context, trace, result.corpus)
+        trace = with_absent_words(context, trace, result.corpus)
         trace = with_vocabulary(context, trace, result.corpus, _surface(application, trace))
     finally:
         bar.close()

@@ -21,11 +21,13 @@ from fumishirube.commands import (
     width,
     word,
 )
-from fumishirube.text import places_of
+from fumishirube.text import fold, places_of
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.results import CitedHit, SearchResults
 from fumishirube_manual.commands.unread import loose_lines, unread_lines
+from fumishirube_manual.diagnosis import answerable, proves_nothing
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
+from fumishirube_manual.evidence.names import nowhere_of
 from fumishirube_manual.evidence.reader import EvidenceReader
 from fumishirube_manual.vocabulary import vocabulary_of
 
@@ -61,6 +63,7 @@ def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
         yield translated("nothing found")
     if everything or results.trace.required or not hits:
         yield from _terms_lines(results)
+    yield from _absent_lines(results.trace)
     if everything:
         yield from _vocabulary_lines(results)
     aside = None if everything else _aside_line(results)
@@ -114,6 +117,15 @@ def _terms_lines(results: SearchResults) -> Iterator[str]:
         yield filled("picked terms: {0} (the rarest words of the query in {1})", terms, where)
     elif chosen is not None:
         yield "no terms were picked; searched with the whole query"
+
+
+def _absent_lines(trace: Trace) -> Iterator[str]:
+    """Name the words that are in no section; say so if no section has those of the query."""
+    required = {*map(fold, trace.required)}
+    if words := [word for word in nowhere_of(trace) if fold(word) not in required]:
+        yield filled("in no section: {0}", ", ".join(map(strip_controls, words)))
+    if trace.search.rows and answerable(trace) == "no" and not proves_nothing(trace):
+        yield translated("no section has the words of the question together; it may have no answer")
 
 
 def _vocabulary_lines(results: SearchResults) -> Iterator[str]:

@@ -10,6 +10,8 @@ from pydantic import JsonValue
 from fumishirube import Citation, CoverageReport, Span, Trace, TraceRow
 from fumishirube_manual.citations import CitedPlace
 from fumishirube_manual.coverage import UnreadRow
+from fumishirube_manual.diagnosis import answerable, proves_nothing
+from fumishirube_manual.evidence.names import nowhere_of
 from fumishirube_manual.vocabulary import vocabulary_of
 
 
@@ -85,6 +87,8 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
         "terms": {trace.manual_id: [*results.terms()]},
         "terms_source": "caller" if trace.required else "picked",
         "vocabulary": [*vocabulary_of(trace)],
+        "nowhere": [*nowhere_of(trace)],
+        "answerable": None if proves_nothing(trace) else answerable(trace),
         "glossary": {row.word: [*row.others] for row in trace.origin.query.synonyms},
         "hits": [*map(_hit, results.shown)],
         "coverage": {

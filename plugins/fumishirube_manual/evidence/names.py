@@ -158,6 +158,14 @@ def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, .
     return tuple(word for word in missing if word in words)
 
 
+def nowhere_of(trace: Trace) -> Sequence[str]:
+    """Return the names and the words of the query that are in no section; no part of a name."""
+    unknown = [row.name for row in names_of(trace) if not row.sections]
+    words = (stored(trace, _ABSENT, dict) or {}).get(NOWHERE, ())
+    named = fold("\n".join(unknown))
+    return [*unknown, *(word for word in words if word not in named)]
+
+
 def _together(corpus: Corpus, *clauses: Clause) -> bool:
     return corpus.count(Bool(must=clauses), 1).number > 0
 
