@@ -173,6 +173,25 @@ def test_find_names_the_words_that_are_in_no_section(workspace: Path) -> None:
     assert (nothing.code, "\nin no section: zzyzx\n" in nothing.out) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("prefix", "files"),
+    [("power.md", 1), ("field-guide/power.md", 1), ("!field-guide/power.md", 9)],
+)
+def test_find_searches_a_folder_or_a_file_alone(workspace: Path, prefix: str, files: int) -> None:
+    find = ("find", "battery", "--manual", "field-guide", "--prefix", prefix)
+    found = fumishirube(*find, "--json", cwd=workspace).json
+    paths = {hit["ref"]["path"] for hit in found["hits"]}
+    assert paths == {"power.md"} if files == 1 else paths and "power.md" not in paths
+    assert found["coverage"]["files"] == files
+    assert fumishirube(*find, "--full", cwd=workspace).json["summary"]["scanned_files"] == files
+
+
+def test_find_in_a_folder_that_is_not_there(workspace: Path) -> None:
+    done = fumishirube("find", "battery", "--prefix", "powr.md", cwd=workspace)
+    assert done.code == 1
+    assert "did you mean 'power.md'" in done.err
+
+
 def test_find_takes_the_question_in_other_words_too(workspace: Path) -> None:
     question = ("find", "赤ちゃんのお金", "--json")
     assert "出産" not in fumishirube(*question, cwd=workspace).json["hits"][0]["title"]

@@ -45,6 +45,7 @@ from fumishirube_manual.find_limits import (
     TIME_MS,
     other_wordings,
 )
+from fumishirube_manual.scopes import files_below, narrowed
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.vocabulary import with_vocabulary
 
@@ -87,6 +88,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=_text("TEXT", TERM_CHARS),
         help=f"the question in other words, or a part of it; up to {MOST_ALTERNATIVES} times",
     )
+    help_text = "only this folder or file: PATH in each manual, or ID/PATH; a*b; !PATH: all others"
+    parser.add_argument("--prefix", metavar="PATH", help=help_text)
     help_text = f"how many sections to show (default: {SHOWN})"
     parser.add_argument("--limit", metavar="N", type=at_least(1), help=help_text)
     add_explanations(parser)
@@ -119,6 +122,8 @@ def run(options: Namespace) -> int:
     _check_full_arguments(options)
     with opened(options) as application:
         context = search_context(application)
+        named = chosen_manuals(context, options.manual) if options.manual else ()
+        options.manual, options.prefix = narrowed(context, named, options.prefix)
         if options.full:
             answer = _full_answer(application, context, required, options)
             print_json(answer)
@@ -153,7 +158,11 @@ def _search(
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
     bar = Bar()
     query = Query(
-        options.query, required, alternatives=options.alternatives, budget=Budget.of(TIME_MS)
+        options.query,
+        required,
+        alternatives=options.alternatives,
+        within=files_below(context, scope, options.prefix),
+        budget=Budget.of(TIME_MS),
     )
     try:
         result = context.find(scope, query, bar.progress)
@@ -237,10 +246,12 @@ def _full_answer(
     arguments: dict[str, JsonValue] = {
         "query": options.query,
         "manual_id": manuals[0],
-        "required_terms": [*(required or _picked(context, manuals[0], options.query))],
+        "required_terms": [*(required or _picked(context, manuals[0], options))],
     }
     if options.alternatives:
         arguments["alternatives"] = [*options.alternatives]
+    if options.prefix:
+        arguments["path_prefix"] = options.prefix
     budget = {name: getattr(options, name) for name in _BUDGET if getattr(options, name)}
     if budget:
         arguments["budget"] = budget
@@ -255,11 +266,12 @@ def _full_answer(
     return answer
 
 
-def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
+def _picked(context: SurfaceContext, manual: str, options: Namespace) -> Sequence[str]:
     """Pick terms as a plain find does, and print them: the full answer requires some."""
-    trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
-    chosen = trace.report.picked or [
-        concept.text[:TERM_CHARS] for concept in concepts(query)[:TERMS]
+    within = files_below(context, manual, options.prefix)
+    query = Query(options.query, within=within, budget=Budget.of(TIME_MS))
+    chosen = context.find(manual, query).trace.report.picked or [
+        concept.text[:TERM_CHARS] for concept in concepts(options.query)[:TERMS]
     ]
     complain("picked terms: {0}; name others with --require TERM", ", ".join(chosen))
     return chosen
