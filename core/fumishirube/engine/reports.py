@@ -30,6 +30,8 @@ MOST_CONTINUED = 50
 """Sure matches are added to a search up to this number of hits."""
 _MOST_TEXTS = 64
 """The most required terms and concepts that are searched; further ones are ignored."""
+_MOST_COUNTED = 10_000
+"""The sure matches that are counted: the exact number of more of them takes a fifth of a search."""
 
 _SHARE_DIGITS = 4
 
@@ -45,10 +47,10 @@ class SureMatches:
         self._clause = query.inside(Bool(should=tuple(map(Holds, self.texts))))
 
     def count(self) -> Count:
-        """Count these sections, except those without a body."""
+        """Count these sections, except those without a body, up to ``_MOST_COUNTED``."""
         if not self.texts:
             return Count(0)
-        return self._corpus.count(self._clause, searched=True)
+        return self._corpus.count(self._clause, _MOST_COUNTED, searched=True)
 
     def texts_in(self, passage: Passage) -> tuple[str, ...]:
         """Return the required terms and concepts of a passage; it matches if there are any."""

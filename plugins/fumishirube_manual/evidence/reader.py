@@ -36,7 +36,7 @@ class Copy:
     """A section that repeats one above it: lines of its own, and shown ones that it lacks."""
 
     row: TraceRow
-    lines: tuple[EvidenceLine, ...]
+    lines: tuple[EvidenceLine, ...] = ()
     lacks: tuple[int, ...] = ()
 
 
@@ -197,8 +197,12 @@ class EvidenceReader:
         ]
 
     def _present(self, rows: Iterable[TraceRow]) -> Sequence[Collection[str]]:
-        """Return the concepts in the section of each row, omitting sections that have changed."""
-        return [lines.present for row in rows if (lines := self._lines(row)) is not None]
+        """Return the concepts in the section of each row, omitting sections that have changed.
+
+        Of sections with the same text under the same headings, one is read.
+        """
+        different = {(row.digest, row.title, row.ancestors, wording_of(row)): row for row in rows}
+        return [lines.present for row in different.values() if (lines := self._lines(row))]
 
 
 def _most_of(weighted: Sequence[tuple[str, float]], present: Collection[str]) -> bool:

@@ -74,7 +74,8 @@ def shown_hits(
     for hit in shown:
         _take_newest(hit)
         for copy in hit.copies:
-            copy.lacks = reader.lacking(hit, copy.row)
+            if copy.row.digest != hit.row.digest:
+                copy.lacks = reader.lacking(hit, copy.row)
     return shown, covered
 
 
@@ -86,6 +87,11 @@ def _distinct(
     said: list[frozenset[str]] = []
     covered = 0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
+        same = _same(shown, row) if folded else None
+        if same is not None:
+            same.copies.append(Copy(row))
+            covered += 1
+            continue
         room = _room(row, len(shown)) + _WORDING_CHARS * _further_wordings(reader, row)
         evidence = reader.evidence(row, room)
         lines = _said(evidence.lines)
@@ -99,6 +105,11 @@ def _distinct(
             said.append(lines)
         covered += 1
     return shown, covered
+
+
+def _same(shown: Iterable[ShownHit], row: TraceRow) -> ShownHit | None:
+    """Return the hit with the same text as a row, which then need not be read."""
+    return next((hit for hit in shown if hit.row.digest == row.digest), None)
 
 
 def _take_newest(hit: ShownHit) -> None:
@@ -224,13 +235,11 @@ def _drop_text(hits: Iterable[ShownHit]) -> None:
 def _original(
     shown: Sequence[ShownHit], said: Sequence[frozenset[str]], row: TraceRow, theirs: frozenset[str]
 ) -> ShownHit | None:
-    """Return the hit that a row repeats: with the same text, or mostly the same lines.
+    """Return the hit that a row repeats: with mostly the same lines.
 
     Sections of one file with different titles, such as settings of the same type, are no versions.
     """
     for hit, ours in zip(shown, said, strict=True):
-        if hit.row.digest == row.digest:
-            return hit
         if hit.row.path == row.path and fold(hit.row.title) != fold(row.title):
             continue
         common = ours & theirs

@@ -9,7 +9,18 @@ from typing import Generic, TypeVar
 import tantivy
 from tantivy import Query
 
-from fumishirube import Bool, Clause, Count, Fields, IndexMatch, Pages, Passage, ScoreCutoff, Term
+from fumishirube import (
+    Bool,
+    Clause,
+    Count,
+    Fields,
+    Holds,
+    IndexMatch,
+    Pages,
+    Passage,
+    ScoreCutoff,
+    Term,
+)
 from fumishirube.text import FormFinder, fold, form_finder, mentions, query_terms, term_forms
 from fumishirube_stages.indexes.tantivy_documents import ORDER
 from fumishirube_stages.indexes.tantivy_queries import (
@@ -70,6 +81,7 @@ class TantivyCorpus(Translator):
         self._terms = ShortTextCache[Sequence[str]]()
         self._query_terms = ShortTextCache[Sequence[str]]()
         self._text_queries = LookupCache[str, Query](_CACHED_TEXTS)
+        self._holder_counts = LookupCache[str, int](_CACHED_FREQUENCIES)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, as they are in the index."""
@@ -144,8 +156,10 @@ class TantivyCorpus(Translator):
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the matching sections, up to a cap; with ``searched`` only those with a body."""
-        if cap is not None and self._surely(clause) - self._blank * searched > cap:
+        if cap is not None and self._exceeds(clause, cap + self._blank * searched):
             return Count(cap, at_least=True)
+        if isinstance(clause, Holds) and not (searched and self._blank):
+            return Count.capped(self._holders(fold(clause.text)), cap)
         query = self._query(clause)
         if not of_texts(clause):
             query = both(query, self._searched if searched else self._any_section)
@@ -172,14 +186,38 @@ class TantivyCorpus(Translator):
         written = sum(self._searcher.doc_freq("kind", kind) for kind in ("section", "blank"))
         return written != self.size + self._blank
 
-    def _surely(self, clause: Clause) -> int:
-        """Return a lower bound of the number of matches, without searching; 0 if unknown."""
+    def _exceeds(self, clause: Clause, most: int) -> bool:
+        """Tell whether a clause surely matches more sections: of a ``Bool``, its likeliest part.
+
+        All texts of a query together take several times as long to count as one of them.
+        """
+        match clause:
+            case Term(term, None):
+                return self._frequency(term) > most
+            case Holds(text):
+                return self._highest(clause) > most and self._holders(fold(text)) > most
+            case Bool(should, (), ()) if should and self.size + self._blank > most:
+                return self._exceeds(max(should, key=self._highest), most)
+        return False
+
+    def _highest(self, clause: Clause) -> int:
+        """Return an upper bound of the matches of a term or a text; 0 for other clauses."""
         match clause:
             case Term(term, None):
                 return self._frequency(term)
-            case Bool(should, (), ()):
-                return max(map(self._surely, should), default=0)
+            case Holds(text):
+                narrow = self._fields.tokenizer.narrow
+                clauses = [narrow(form)[0] for form in term_forms(fold(text))]
+                terms = [map(self._frequency, terms_of_all(each)) for each in clauses]
+                return sum(min(frequencies, default=0) for frequencies in terms)
         return 0
+
+    def _holders(self, text: str) -> int:
+        """Return the number of sections that contain a folded text."""
+        return self._holder_counts.of(text, self._count_holders)
+
+    def _count_holders(self, text: str) -> int:
+        return _number(self._searcher, Query.const_score_query(self._holding(text), 0.0))
 
     def _never(self, clause: Clause) -> bool:
         """Tell whether a clause surely has no match, because no section has all of its terms.
@@ -204,7 +242,11 @@ class TantivyCorpus(Translator):
         return sum(self._searcher.doc_freq(field, term) for field in self._anywhere)
 
     def _all(self, query: Query) -> list[Passage]:
-        hits = self._searcher.search(query, self._searcher.num_docs, count=False).hits
+        return self._passages_of(
+            self._searcher.search(query, self._searcher.num_docs, count=False).hits
+        )
+
+    def _passages_of(self, hits: Sequence[tuple[float, tantivy.DocAddress]]) -> list[Passage]:
         return [self._passage(at.segment_ord, at.doc) for _, at in hits]
 
     def _passage(self, segment: int, number: int) -> Passage:
@@ -226,10 +268,12 @@ class TantivyCorpus(Translator):
             return Query.empty_query()
         narrowed = [self._narrow(form) for form in term_forms(text)]
         query = either([query for query, _ in narrowed])
-        exact = all(exact for _, exact in narrowed)
-        if exact or (number := _number(self._searcher, query)) > self._verified:
+        if all(exact for _, exact in narrowed):
             return query
-        passages = self._all(query) if number else []
+        found = self._searcher.search(query, self._verified, count=True)
+        if found.count > self._verified:  # type: ignore[attr-defined]  # no stub has it
+            return query
+        passages = self._passages_of(found.hits)
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
         if keys and len(keys) == len(passages):
             return query  # faster than a list of keys
