@@ -58,6 +58,7 @@ class CommittedFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._stamps: dict[str, FileStamp] = {}
+        self.segments = 0
         self.commit: FileStamp | None = None
 
     def newest_commit(self) -> FileStamp | None:
@@ -89,6 +90,7 @@ class CommittedFiles:
             raise IndexDamaged("the list of the index's files cannot be read") from error
         stamps = {name: self._stamp(name) for name in names}
         self._stamps = {name: stamp for name, stamp in stamps.items() if stamp is not None}
+        self.segments = len(deletes)
         self.commit = commit
 
     def _listed(self) -> dict[str, Any]:
