@@ -168,6 +168,8 @@ class TantivyIndex:
                     add_lengths(self._lengths, page.lengths.items())
                 cache.write(generation, stored, self._lengths)
             self._see(searcher, generation)
+        else:  # merged segments count and find the same sections in less time
+            self._searcher, self._view = searcher, None
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
