@@ -85,7 +85,8 @@ class CommittedFiles:
                 segment["segment_id"].replace("-", ""): segment["deletes"] or {}
                 for segment in segments
             }
-            names = [p.name for p in self._folder.iterdir() if _is_committed(p.name, deletes)]
+            listed = os.listdir(self._folder)  # noqa: PTH208 - every update waits for this
+            names = [name for name in listed if _is_committed(name, deletes)]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise IndexDamaged("the list of the index's files cannot be read") from error
         stamps = {name: self._stamp(name) for name in names}
