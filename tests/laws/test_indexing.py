@@ -670,6 +670,31 @@ def _the_list_of_files(_folder: str, names: list[str]) -> list[str]:
     return [name for name in names if name == ".managed.json"]
 
 
+@pytest.mark.slow
+def test_what_hurried_updates_wrote_is_merged_and_other_processes_can_write_then(
+    manuals: Path, state: Path, tmp_path: Path
+) -> None:
+    """Calls of a server have three seconds; a merge that ends with its call is made in vain."""
+    _many(manuals, 300)
+    with opened(manuals, state) as one, opened(manuals, state, writer_wait_ms=20_000) as other:
+        one.bring_up_to_date(Budget())
+        for turn in range(20):
+            write(manuals, {f"many/{turn:04}.md": TEXTS[0]}, OLD + turn)
+            one.bring_up_to_date(Budget.of(2_900))
+        until = time.monotonic() + 60
+        while _segments(state) >= 8:
+            assert time.monotonic() < until, "the segments of twenty updates were not merged"
+            time.sleep(0.05)
+        assert answers(one.bring_up_to_date(Budget())) == rebuilt(manuals, tmp_path / "one")
+        write(manuals, {"a.md": "# 新しい\npassword\n"}, OLD)
+        got = other.bring_up_to_date(Budget())
+        assert (got.degraded, answers(got)) == (None, rebuilt(manuals, tmp_path / "other"))
+
+
+def _segments(state: Path) -> int:
+    return len(json.loads((state / "m" / "meta.json").read_text(encoding="utf-8"))["segments"])
+
+
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 @pytest.mark.parametrize(
     "milliseconds", [60, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 150, 400))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,6 +108,29 @@ def test_japanese_runs_are_counted_where_they_stand_and_not_across_what_parts_ru
         for run in ("利用者", "利用者名", "用者名", "利用者利用", "者利"):
             holding = sum(run in body for body in bodies)
             assert corpus.count(Holds(run)).number == holding
+
+
+def test_merged_segments_are_searched_though_nothing_else_has_changed(tmp_path: Path) -> None:
+    """They count a term without a search, as no deleted section has it."""
+    index = Tantivy().open(Root(tmp_path), Fields(FIELDS, Bigram()))
+    for turn in range(8):
+        pages = [passage(f"{name}.md", 1, "利用者", f"設定 {turn}") for name in (turn, "same")]
+        with index.writing(Budget.of(2_900)):
+            index.sync((), [(IndexedFile(one.path, f"{turn}", None, 1), [one]) for one in pages])
+    before = index.corpus("m")
+    until = time.monotonic() + 60
+    while len(json.loads((tmp_path / "meta.json").read_bytes())["segments"]) > 1:
+        assert time.monotonic() < until, "the segments were not merged"
+        time.sleep(0.05)
+    index.refresh()
+    after = index.corpus("m")
+    assert isinstance(before, TantivyCorpus)
+    assert isinstance(after, TantivyCorpus)
+    assert (before._has_deletions(), after._has_deletions()) == (True, False)
+    terms = [*before.terms("利用者 設定 absent"), *map(str, range(8))]
+    assert after.frequencies(terms) == before.frequencies(terms)
+    assert (after.size, after.page("same.md")) == (9, before.page("same.md"))
+    index.close()
 
 
 # --- ties -----------------------------------------------------------------------------------

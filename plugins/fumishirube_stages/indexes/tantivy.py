@@ -2,10 +2,10 @@
 
 import logging
 import shutil
-import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import tantivy
@@ -42,14 +42,12 @@ from fumishirube_stages.indexes.tantivy_records import (
     forget,
     new_seal,
 )
+from fumishirube_stages.indexes.tantivy_writers import Writers
 
 _log = logging.getLogger("fumishirube")
 
 _TOGETHER = 1000
 """Page records are written in groups of this size: opening an index reads them, but no sections."""
-_RETRY_SECONDS = 0.02
-_MERGE_SECONDS = 3.0
-"""With less time left, a writer leaves the merging of segments to the next writer."""
 
 
 class Tantivy(Stage):
@@ -117,6 +115,10 @@ class TantivyIndex:
         analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         self._index.register_tokenizer(TERMS, analyzer)
         self._index.config_reader("manual")
+        memory = self._settings.writer_memory
+        self._writers = Writers(
+            partial(self._index.writer, memory, num_threads=1), self._files, folder.path
+        )
         self._writer: tantivy.IndexWriter | None = None
         self._generation = Generation()
         self._indexed: dict[str, IndexedPage] = {}
@@ -166,18 +168,20 @@ class TantivyIndex:
                     add_lengths(self._lengths, page.lengths.items())
                 cache.write(generation, stored, self._lengths)
             self._see(searcher, generation)
+        else:  # merged segments count and find the same sections in less time
+            self._searcher, self._view = searcher, None
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
         """Become the writer; yield ``False`` if another one stays busy too long."""
-        self._writer = self._wait_for_writer(budget)
+        self._writer, is_new = self._writers.wait(budget, self._settings.writer_wait_ms)
         if self._writer is None:
             yield False
             return
         try:
-            # A killed writer leaves files with names that the next commit would use.
-            with self._files.judging():
-                self._writer.garbage_collect_files()
+            if is_new:  # a killed writer leaves files with names that the next commit would use
+                with self._files.judging():
+                    self._writer.garbage_collect_files()
             self.refresh()
             yield True
         finally:
@@ -185,9 +189,8 @@ class TantivyIndex:
             killed, self._killed = self._killed, False
             if killed:
                 del writer  # its threads have ended; the next writer removes its files
-            elif budget.left is None or budget.left > _MERGE_SECONDS:
-                with self._files.judging():
-                    writer.wait_merging_threads()
+            else:
+                self._writers.leave(writer, budget)
 
     @contextmanager
     def rebuilding(self, budget: Budget) -> Iterator[bool]:
@@ -257,6 +260,7 @@ class TantivyIndex:
     def close(self) -> None:
         """Close the files, and remove the temporary folder if there is one."""
         self._view = None
+        self._writers.close()
         del self._searcher, self._index
         if self._temporary is not None:
             self._temporary.remove()
@@ -269,22 +273,6 @@ class TantivyIndex:
         query = tantivy.Query.term_query(self._schema, "kind", kind)
         hits = searcher.search(query, searcher.num_docs, count=False).hits
         return searcher.all_data([address for _, address in hits])
-
-    def _wait_for_writer(self, budget: Budget) -> tantivy.IndexWriter | None:
-        waiting = budget.part(self._settings.writer_wait_ms)
-        while True:
-            try:
-                return self._index.writer(self._settings.writer_memory, num_threads=1)
-            except ValueError as error:
-                if "LockBusy" not in str(error):
-                    if problem := write_problem(error, self._folder):
-                        raise Forbidden(problem) from error
-                    self._files.judge(error)
-                    raise
-            if waiting.spent or budget.spent:
-                return None
-            budget.check()
-            time.sleep(_RETRY_SECONDS)
 
     def _add(
         self, writer: tantivy.IndexWriter, page: IndexedFile, sections: Sequence[Any]

@@ -22,7 +22,7 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import FormFinder, fold, form_finder, mentions, query_terms, term_forms
-from fumishirube_stages.indexes.tantivy_documents import ORDER
+from fumishirube_stages.indexes.tantivy_documents import ORDER, RECORDS
 from fumishirube_stages.indexes.tantivy_queries import (
     PARTS,
     CheckedSearcher,
@@ -73,8 +73,9 @@ class TantivyCorpus(Translator):
         self._verified = verified
         self._searched = Query.term_query(schema, "kind", "section")
         self._any_section = Query.term_set_query(schema, "kind", ["section", "blank"])
-        self.size = _number(searcher, self._searched)
-        self._blank = _number(searcher, self._any_section) - self.size
+        self._blank = _number(searcher, Query.term_query(schema, "kind", "blank"))
+        records = _number(searcher, Query.term_set_query(schema, "kind", RECORDS))
+        self.size = searcher.num_docs - records - self._blank  # faster than to count the most
         self._dirty = self._has_deletions()
         self._passages = LookupCache[tuple[int, int], Passage](_CACHED_PASSAGES)
         self._frequencies = LookupCache[str, int](_CACHED_FREQUENCIES)

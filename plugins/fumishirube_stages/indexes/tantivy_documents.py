@@ -16,6 +16,9 @@ from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS
 TERMS = "terms"
 """The name of the analyzer for texts that consist of terms separated by spaces."""
 
+RECORDS = ["page", "seal"]
+"""The kinds of documents that are no sections."""
+
 ORDER = "order"
 """The field with the number by which ties are ordered, in whatever segment they are."""
 

@@ -58,6 +58,7 @@ class CommittedFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._stamps: dict[str, FileStamp] = {}
+        self.segments = 0
         self.commit: FileStamp | None = None
 
     def newest_commit(self) -> FileStamp | None:
@@ -84,11 +85,13 @@ class CommittedFiles:
                 segment["segment_id"].replace("-", ""): segment["deletes"] or {}
                 for segment in segments
             }
-            names = [p.name for p in self._folder.iterdir() if _is_committed(p.name, deletes)]
+            listed = os.listdir(self._folder)  # noqa: PTH208 - every update waits for this
+            names = [name for name in listed if _is_committed(name, deletes)]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise IndexDamaged("the list of the index's files cannot be read") from error
         stamps = {name: self._stamp(name) for name in names}
         self._stamps = {name: stamp for name, stamp in stamps.items() if stamp is not None}
+        self.segments = len(deletes)
         self.commit = commit
 
     def _listed(self) -> dict[str, Any]:
