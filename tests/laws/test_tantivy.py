@@ -282,7 +282,9 @@ def test_no_section_is_read_to_count_a_word_or_a_japanese_run(
         index.sync((), [(IndexedFile(one.path, "stamp", None, 1), [one]) for one in passages])
     read: list[object] = []
     whole = TantivyCorpus._passages_of
-    monkeypatch.setattr(TantivyCorpus, "_passages_of", lambda *given: read.append(given) or whole(*given))
+    monkeypatch.setattr(
+        TantivyCorpus, "_passages_of", lambda *given: read.append(given) or whole(*given)
+    )
     assert index.corpus("m").count(Holds("password")).number == 9
     assert index.corpus("m").count(Holds("104")).number == 0
     assert index.corpus("m").count(Holds("利用者")).number == 9
