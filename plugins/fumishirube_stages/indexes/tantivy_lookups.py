@@ -31,6 +31,8 @@ _SHORT, _CACHED_SHORT_TEXTS = 32, 4096
 """Texts up to so many characters, such as concepts and terms, are cached apart: a search with
 other wordings has hundreds of them."""
 
+_FEW = 5
+"""The terms of a text up to which a search for it is faster than one for a list of sections."""
 _RAREST = 3
 """The rarest terms of a long text, which are searched together first."""
 
@@ -151,8 +153,8 @@ class SectionLookups(Translator):
             return query
         passages = self._passages_of(result.hits)
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
-        if keys and len(keys) == len(passages):
-            return query  # faster than a list of keys
+        if keys and len(keys) == len(passages) and len(self._fields.tokenizer.terms(text)) <= _FEW:
+            return query  # faster than a list of keys; a phrase of many terms is not
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
 
     def _narrow(self, form: str) -> tuple[Query, bool]:
