@@ -185,6 +185,47 @@ def test_without_an_index_the_error_names_the_stage_that_sleeps(
     assert refused["message"].startswith(named)
 
 
+def test_a_tokenizer_that_sleeps_ahead_of_the_calls_is_named_by_them(
+    serving: Serving, plugin_venv: PluginVenv, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    write(workspace, dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n"))
+    wire = serving()
+    wire.ok("manual_ls")
+    appears(workspace / ".fumishirube" / "index" / "m")
+    time.sleep(1)  # until the tokenizer is at work
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep has been at work for "
+    for budget in ({}, {"time_ms": 1_500}):
+        began = time.monotonic()
+        answer = wire.ok("manual_find", **SEARCH, budget=budget)
+        assert time.monotonic() - began < 10
+        seconds, _, rest = answer["degraded"].removeprefix(named).partition(" ")
+        assert float(seconds) >= 0.5
+        assert rest.startswith("s; this is the state before")
+        assert "another call" not in answer["degraded"]
+        assert answer["status"] != "not_found", "nothing is proven to be absent"
+    stderr = wire.hang_up()
+    assert "failed" not in stderr, "in the background it may take a minute"
+
+
+def test_after_a_reload_the_stage_is_named_that_sleeps_in_the_update_before(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    write(workspace, dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n"))
+    wire = serving()
+    wire.ok("manual_ls")
+    appears(workspace / ".fumishirube" / "index" / "m")
+    time.sleep(1)  # until the tokenizer is at work
+    pipeline(workspace, f"{TOKENIZER}, refiners: []")  # the index is the same
+    assert wire.process.stderr
+    assert any(line.startswith(b"reloaded") for line in wire.process.stderr)
+    answer = wire.ok("manual_find", **SEARCH)
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep has been at work for "
+    assert answer["degraded"].startswith(named)
+    assert "another process" not in answer["degraded"]
+
+
 def test_a_tokenizer_that_sleeps_over_the_query_is_named_beside_the_stages_that_call_it(
     serving: Serving, workspace: Path
 ) -> None:

@@ -25,6 +25,7 @@ from fumishirube.engine.library import (
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex
+from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.engine.unions import JoinedProgress, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.finder import Finder
@@ -33,7 +34,7 @@ from fumishirube.host.guarded_results import GuardedScorer
 from fumishirube.host.indexes import IndexFolders, OpenIndexes, manual_vectors, surface_vectors
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices
-from fumishirube.host.watched_updates import AbandonedUpdate, WatchedUpdates
+from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.model import UnreadFiles
 from fumishirube.query import Query
 from fumishirube.stages import Fields, Loader, OpenIndex, Scorer, Tokenizer
@@ -225,6 +226,9 @@ class PipelineContext:
         """Store a trace with a value of the surface, and return the trace."""
         return self._shared.memory.traces.annotate(trace, name, value)
 
+    def _watched(self, work: Callable[[], T], budget: Budget) -> T:
+        return self.updates.run(work, budget) if self.updates else work()
+
     def prepare(
         self,
         manual_id: str,
@@ -256,10 +260,8 @@ class PipelineContext:
         background = self.indexer()
         update = partial(self._update, manual_id, query, progress, vectors=vectors)
         try:
-            indexed, state = (
-                self.updates.run(manual_id, update, query.budget) if self.updates else update()
-            )
-        except AbandonedUpdate as error:
+            indexed, state = self._watched(update, query.budget)
+        except AbandonedWork as error:
             opened = self.indexes.opened(manual_id)  # waits for nothing
             if opened is None or not opened.committed or self._shared.loaded.config.strict:
                 raise
@@ -287,7 +289,8 @@ class PipelineContext:
         indexed, background = self.indexed_of(manual_id), self.indexer()
         # What remains after some seconds is indexed beside the calls.
         budget = query.budget.within(SERVED_SECONDS) if background else query.budget
-        state = indexed.bring_up_to_date(budget, progress, query.text)
+        delay = self.updates.delay if self.updates else None
+        state = indexed.bring_up_to_date(budget, progress, query.text, delay=delay)
         if vectors and background is None:
             indexed.embed(query.budget, progress)
         return indexed, state
@@ -328,8 +331,9 @@ class PipelineContext:
         from fumishirube.engine.background import BackgroundIndexer  # noqa: PLC0415 - only servers
 
         self.library.follow(on=True)
+        watched = [self.updates.run_in_background] if self.updates else []
         try:
-            with closing(BackgroundIndexer(self._shared.leads)) as self._background:
+            with closing(BackgroundIndexer(self._shared.leads, *watched)) as self._background:
                 if self._configured.of_manuals:
                     self._background.begin(self.manuals, self.indexed_of)
                 yield
