@@ -234,10 +234,34 @@ def test_a_tokenizer_that_sleeps_over_the_query_is_named_beside_the_stages_that_
     wire.ok("manual_ls")
     assert wire.ok("manual_find", **SEARCH)["candidates"] > 0  # the index is there
     asked = SEARCH | {"query": "am I tired", "required_terms": ["tired"]}
+    began = time.monotonic()
     answer = wire.ok("manual_find", **asked, budget={"time_ms": 1500})
-    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep was at work"
-    assert named in answer["degraded"]
+    assert time.monotonic() - began < 20, "the evidence of its answer needs the tokenizer too"
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep"
+    assert f"{named} was at work" in answer["degraded"]
+    evidence = answer["degraded"].rpartition(f"{named} was abandoned after ")[2]
+    assert evidence.endswith(" s; the answer lacks what needs it")
+    hits = wire.ok("manual_hits", trace_id=answer["trace_id"])
+    assert hits["total"] == answer["candidates"], "the trace can be read"
     assert "tokenizer 'sleeping-tokenizer' failed: it was abandoned after " in wire.hang_up()
+
+
+@pytest.mark.slow
+def test_a_tokenizer_that_sleeps_over_the_pattern_of_lines_is_left_behind(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    wire = serving()
+    wire.ok("manual_ls")
+    assert wire.ok("manual_find", **SEARCH)["candidates"] > 0  # the index is there
+    lines = {"tool": "manual_grep", "arguments": {"any": ["tired"], "manual_id": "m"}}
+    began = time.monotonic()
+    # The first of five calls has a fifth of the minute that lines have by default.
+    answered = wire.ok("manual_batch", calls=[lines, *[{"tool": "manual_ls"}] * 4])["items"]
+    assert time.monotonic() - began < 40, "it sleeps for a minute"
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep was abandoned after "
+    assert answered[0]["error"]["message"].startswith(named)
+    assert "answer" in answered[-1]
 
 
 NAP = "loaders: [{use: sleeping-loader}, {use: markdown}]"

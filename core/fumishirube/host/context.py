@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -140,7 +141,8 @@ class PipelineContext:
         with self._call():
             if "synonyms" in self._configured.searched:
                 query = self._shared.loaded.glossary.applied(query)
-            return self._finder.find(manual_id, query, progress)
+            result = self._finder.find(manual_id, query, progress)
+            return replace(result, extended=partial(self._extended, query.budget))
 
     def texts(
         self,
@@ -157,7 +159,8 @@ class PipelineContext:
             query = Query(" ".join(reading.text for reading in readings), budget=budget)
             state = self.prepare(manual_id, query, progress)
             manual = self.manual(manual_id)
-            return manual_texts(manual, state, readings, self.tokenizer(), budget, below)
+            texts = partial(manual_texts, manual, state, readings, self.tokenizer(), budget, below)
+            return self._watched(texts, budget)
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
@@ -225,6 +228,16 @@ class PipelineContext:
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Store a trace with a value of the surface, and return the trace."""
         return self._shared.memory.traces.annotate(trace, name, value)
+
+    def _extended(self, budget: Budget, trace: Trace, extend: Callable[[Trace], Trace]) -> Trace:
+        """Extend a trace within the time of its call."""
+        try:
+            return self._watched(partial(extend, trace), budget)
+        except AbandonedWork as error:
+            if self._shared.loaded.config.strict:
+                raise
+            reason = f"{error}; the answer lacks what needs it"
+            return self._shared.memory.traces.change(trace, partial(_degraded, reason))
 
     def _watched(self, work: Callable[[], T], budget: Budget) -> T:
         return self.updates.run(work, budget) if self.updates else work()
@@ -375,3 +388,7 @@ class PipelineContext:
             where = f"pipelines.{self._configured.pipeline_name}"
             raise ConfigError(f"searching needs one of {kind_name}", at=where)
         return stages[0].stage
+
+
+def _degraded(reason: str, trace: Trace) -> Trace:
+    return replace(trace, degraded="; ".join(filter(None, (trace.degraded, reason))))

@@ -156,8 +156,11 @@ def _search(
     )
     try:
         result = context.find(scope, query, bar.progress)
-        trace = with_weights(context, result.trace, result.corpus)
-        trace = with_vocabulary(context, trace, result.corpus, _surface(application, trace))
+        surface, corpus = _surface(application, result.trace), result.corpus
+        trace = result.extended(result.trace, lambda trace: with_weights(context, trace, corpus))
+        trace = result.extended(
+            trace, lambda trace: with_vocabulary(context, trace, corpus, surface)
+        )
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or requested}
