@@ -203,6 +203,33 @@ def test_a_turn_that_is_left_behind_delays_no_other_manual_and_queues_the_next_w
     assert len(turns) > 1
 
 
+def test_to_close_while_a_plugin_opens_an_index_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(background, "_FIRST_SECONDS", 0.0)
+    work, opening, going = ForeignWork("p", "p", "index 'i'"), threading.Event(), threading.Event()
+
+    with closing(PluginGuard(tmp_path / "guard")) as guard:
+
+        def opened(manual_id: str) -> Any:
+            with guard.marked(work):
+                opening.set()
+                assert going.wait(30), manual_id
+
+        try:
+            runs = WatchedUpdates(guard).run_in_background
+            with closing(BackgroundIndexer(runs=runs)) as indexer:
+                indexer.begin(lambda: ["m", "n"], opened)
+                assert opening.wait(30)
+            deadline = time.monotonic() + SECONDS
+            while "fumishirube warming up" in {each.name for each in threading.enumerate()}:
+                assert time.monotonic() < deadline, "it waits for the plugin"
+                time.sleep(0.02)
+        finally:
+            going.set()
+    assert not caplog.records
+
+
 def test_who_serves_nobody_leaves_no_thread_behind(workspace: Path) -> None:
     with closing(manuals.opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")) as application:
         first = hurried(lambda name, **given: manuals.ask(application, name, **given))

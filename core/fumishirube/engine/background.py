@@ -44,6 +44,8 @@ def _reported() -> Iterator[None]:
     """Log why the body could not prepare an index; the first call reports it too."""
     try:
         yield
+    except Cancelled:  # indexing is being closed
+        pass
     except FumishirubeError as error:
         _log.warning("indexing did not begin ahead of the calls: %s", error)
     except BaseException:  # the code of a plugin
