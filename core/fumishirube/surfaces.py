@@ -44,12 +44,15 @@ T = TypeVar("T")
 class SearchResult:
     """The result of a search: its trace, its ranking, and the searched corpus.
 
-    The ranking of a cached answer is read from the index on first use.
+    The ranking of a cached answer is read from the index on first use. ``extended`` returns what a
+    function makes of a trace with the corpus; if a plugin's stage is still at work in it when the
+    call's time is over, it is left behind, and the trace names that stage as ``degraded``.
     """
 
     trace: Trace
     rank: Callable[[], Ranking]
     corpus: Corpus
+    extended: Callable[[Trace, Callable[[Trace], Trace]], Trace] = lambda trace, make: make(trace)
 
     @cached_property
     def ranking(self) -> Ranking:
@@ -262,11 +265,7 @@ class SurfaceContext(Protocol):
         ...
 
     def trace(self, trace_id: str) -> Trace:
-        """Return a stored trace.
-
-        Raises:
-            NotFound: when it is unknown or has expired.
-        """
+        """Return a stored trace; raise NotFound if it is unknown or has expired."""
         ...
 
 

@@ -254,7 +254,9 @@ class InspectorSession:
         shows = self._shows_evidence(application, result.trace)
         if shows is None:
             return result.trace
-        return shows.with_evidence(context, result.trace, result.corpus)
+        return result.extended(
+            result.trace, lambda trace: shows.with_evidence(context, trace, result.corpus)
+        )
 
     @staticmethod
     def _shows_evidence(application: Application, trace: Trace) -> HasEvidence | None:

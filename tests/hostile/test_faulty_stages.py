@@ -185,6 +185,47 @@ def test_without_an_index_the_error_names_the_stage_that_sleeps(
     assert refused["message"].startswith(named)
 
 
+def test_a_tokenizer_that_sleeps_ahead_of_the_calls_is_named_by_them(
+    serving: Serving, plugin_venv: PluginVenv, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    write(workspace, dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n"))
+    wire = serving()
+    wire.ok("manual_ls")
+    appears(workspace / ".fumishirube" / "index" / "m")
+    time.sleep(1)  # until the tokenizer is at work
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep has been at work for "
+    for budget in ({}, {"time_ms": 1_500}):
+        began = time.monotonic()
+        answer = wire.ok("manual_find", **SEARCH, budget=budget)
+        assert time.monotonic() - began < 10
+        seconds, _, rest = answer["degraded"].removeprefix(named).partition(" ")
+        assert float(seconds) >= 0.5
+        assert rest.startswith("s; this is the state before")
+        assert "another call" not in answer["degraded"]
+        assert answer["status"] != "not_found", "nothing is proven to be absent"
+    stderr = wire.hang_up()
+    assert "failed" not in stderr, "in the background it may take a minute"
+
+
+def test_after_a_reload_the_stage_is_named_that_sleeps_in_the_update_before(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    write(workspace, dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n"))
+    wire = serving()
+    wire.ok("manual_ls")
+    appears(workspace / ".fumishirube" / "index" / "m")
+    time.sleep(1)  # until the tokenizer is at work
+    pipeline(workspace, f"{TOKENIZER}, refiners: []")  # the index is the same
+    assert wire.process.stderr
+    assert any(line.startswith(b"reloaded") for line in wire.process.stderr)
+    answer = wire.ok("manual_find", **SEARCH)
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep has been at work for "
+    assert answer["degraded"].startswith(named)
+    assert "another process" not in answer["degraded"]
+
+
 def test_a_tokenizer_that_sleeps_over_the_query_is_named_beside_the_stages_that_call_it(
     serving: Serving, workspace: Path
 ) -> None:
@@ -193,10 +234,34 @@ def test_a_tokenizer_that_sleeps_over_the_query_is_named_beside_the_stages_that_
     wire.ok("manual_ls")
     assert wire.ok("manual_find", **SEARCH)["candidates"] > 0  # the index is there
     asked = SEARCH | {"query": "am I tired", "required_terms": ["tired"]}
+    began = time.monotonic()
     answer = wire.ok("manual_find", **asked, budget={"time_ms": 1500})
-    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep was at work"
-    assert named in answer["degraded"]
+    assert time.monotonic() - began < 20, "the evidence of its answer needs the tokenizer too"
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep"
+    assert f"{named} was at work" in answer["degraded"]
+    evidence = answer["degraded"].rpartition(f"{named} was abandoned after ")[2]
+    assert evidence.endswith(" s; the answer lacks what needs it")
+    hits = wire.ok("manual_hits", trace_id=answer["trace_id"])
+    assert hits["total"] == answer["candidates"], "the trace can be read"
     assert "tokenizer 'sleeping-tokenizer' failed: it was abandoned after " in wire.hang_up()
+
+
+@pytest.mark.slow
+def test_a_tokenizer_that_sleeps_over_the_pattern_of_lines_is_left_behind(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    wire = serving()
+    wire.ok("manual_ls")
+    assert wire.ok("manual_find", **SEARCH)["candidates"] > 0  # the index is there
+    lines = {"tool": "manual_grep", "arguments": {"any": ["tired"], "manual_id": "m"}}
+    began = time.monotonic()
+    # The first of five calls has a fifth of the minute that lines have by default.
+    answered = wire.ok("manual_batch", calls=[lines, *[{"tool": "manual_ls"}] * 4])["items"]
+    assert time.monotonic() - began < 40, "it sleeps for a minute"
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep was abandoned after "
+    assert answered[0]["error"]["message"].startswith(named)
+    assert "answer" in answered[-1]
 
 
 NAP = "loaders: [{use: sleeping-loader}, {use: markdown}]"

@@ -21,7 +21,10 @@ from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.host import context
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
+from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.memory import PeerProcesses
+from fumishirube.host.plugin_guard import PluginGuard
+from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.plugins.discovery import load_plugins
 
 FILES = 400
@@ -158,6 +161,73 @@ def test_a_panic_does_not_end_the_indexing_of_others(
             indexer.take_up(context.indexed_of("a"))
             indexer.take_up(context.indexed_of("b"))
             assert indexed(context, "b")
+
+
+def test_a_turn_that_is_left_behind_delays_no_other_manual_and_queues_the_next_when_it_ends(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manuals.write(workspace, {"other/a.md": "# A\n"})
+    work, going, turns = ForeignWork("p", "p", "tokenizer 't'"), threading.Event(), list[float]()
+    with (
+        closing(manuals.opened(workspace)) as application,
+        closing(PluginGuard(workspace / "guard")) as guard,
+    ):
+        context = application.contexts["manual"]
+        delayed = context.indexed_of("m")
+        update = delayed.bring_up_to_date
+
+        def slow_first(*arguments: Any, **named: Any) -> IndexState:
+            turns.append(time.monotonic())
+            if len(turns) == 1:
+                with guard.marked(work):
+                    assert going.wait(30)
+            return update(*arguments, **named)
+
+        monkeypatch.setattr(delayed, "bring_up_to_date", slow_first)
+        runs = WatchedUpdates(guard, background_seconds=0.5).run_in_background
+        try:
+            with closing(BackgroundIndexer(runs=runs)) as indexer:
+                indexer.take_up(delayed)
+                indexer.take_up(context.indexed_of("other"))
+                assert indexed(context, "other")
+                assert [fault.stage for fault in guard.log.faults()] == [work.stage]
+                time.sleep(1)
+                assert len(turns) == 1, "it is not repeated while it is at work"
+                going.set()
+                deadline = time.monotonic() + SECONDS
+                while len(delayed.last_state("").pages) < FILES:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.05)
+        finally:
+            going.set()
+    assert len(turns) > 1
+
+
+def test_to_close_while_a_plugin_opens_an_index_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(background, "_FIRST_SECONDS", 0.0)
+    work, opening, going = ForeignWork("p", "p", "index 'i'"), threading.Event(), threading.Event()
+
+    with closing(PluginGuard(tmp_path / "guard")) as guard:
+
+        def opened(manual_id: str) -> Any:
+            with guard.marked(work):
+                opening.set()
+                assert going.wait(30), manual_id
+
+        try:
+            runs = WatchedUpdates(guard).run_in_background
+            with closing(BackgroundIndexer(runs=runs)) as indexer:
+                indexer.begin(lambda: ["m", "n"], opened)
+                assert opening.wait(30)
+            deadline = time.monotonic() + SECONDS
+            while "fumishirube warming up" in {each.name for each in threading.enumerate()}:
+                assert time.monotonic() < deadline, "it waits for the plugin"
+                time.sleep(0.02)
+        finally:
+            going.set()
+    assert not caplog.records
 
 
 def test_who_serves_nobody_leaves_no_thread_behind(workspace: Path) -> None:

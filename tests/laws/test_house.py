@@ -127,10 +127,12 @@ DOORS = {"fumishirube", "fumishirube.commands", "fumishirube.serving"}
 
 PROCESS_WIDE = {
     "core/fumishirube/disk/no_follow.py",
+    "core/fumishirube/engine/owned_locks.py",
     "core/fumishirube/host/left_behind.py",
     "core/fumishirube/host/standard_streams.py",
 }
-"""What belongs to the process: streams, what it does before it ends, which folders it opened."""
+"""What belongs to the process: streams, what it does before it ends, which folders it opened, its
+threads."""
 
 HEAVY = {
     "anyio",

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -470,6 +471,19 @@ def test_who_finds_another_call_updating_answers_from_the_last_state(
     assert found(got) == found(updating)
     assert [(left.path, left.reason) for left in got.skipped] == [("b.md", "time_budget")]
     assert (got.files, got.fingerprint) == (updating.files + 1, updating.fingerprint)
+
+
+def test_who_finds_another_call_updating_names_the_stage_that_delays_it(
+    counted: FolderIndex, updating: IndexState
+) -> None:
+    def delay(owner: int | None, began: float) -> str:
+        assert owner not in (None, threading.get_ident())
+        assert began < time.monotonic()
+        return "a stage has been at work"
+
+    got = counted.bring_up_to_date(Budget.of(50), delay=delay)
+    assert got.degraded == "a stage has been at work; this is the state before"
+    assert found(got) == found(updating)
 
 
 def test_who_waits_for_another_call_can_still_be_cancelled(

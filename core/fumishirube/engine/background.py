@@ -13,6 +13,7 @@ from threading import Condition, Event, Thread
 from fumishirube.budget import Budget
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.recoverable_index import IndexState
+from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.errors import Cancelled, FumishirubeError
 
 _log = logging.getLogger("fumishirube")
@@ -33,11 +34,18 @@ _CLOSE_SECONDS = 0.3
 """Seconds that closing waits for the turn to end."""
 
 
+def _run_directly(work: Callable[[], None], budget: Budget) -> None:
+    del budget
+    work()
+
+
 @contextmanager
 def _reported() -> Iterator[None]:
     """Log why the body could not prepare an index; the first call reports it too."""
     try:
         yield
+    except Cancelled:  # indexing is being closed
+        pass
     except FumishirubeError as error:
         _log.warning("indexing did not begin ahead of the calls: %s", error)
     except BaseException:  # the code of a plugin
@@ -49,10 +57,17 @@ class BackgroundIndexer:
 
     Only servers have one, because a command ends before the indexing would. If several processes
     serve the same indexes, only the one for which ``leads`` is set indexes ahead of the calls.
+    ``runs`` does each piece of work, or leaves it behind and raises :class:`AbandonedWork`. Such
+    work queues what it leaves to do when it ends.
     """
 
-    def __init__(self, leads: Event | None = None) -> None:
+    def __init__(
+        self,
+        leads: Event | None = None,
+        runs: Callable[[Callable[[], None], Budget], None] = _run_directly,
+    ) -> None:
         self._leads = leads
+        self._runs = runs
         self._waiting: list[FolderIndex] = []
         self._unchecked: list[FolderIndex] = []
         self._calls = 0
@@ -83,10 +98,15 @@ class BackgroundIndexer:
             while self._leads is not None and not self._leads.wait(_LEADER_SECONDS):
                 if self._closing.is_set():
                     return
+            budget = Budget(cancelled=self._closing)
+
+            def open_next(manual_id: str) -> None:
+                self.take_up(opened(manual_id))
+
             with _reported():
                 for manual_id in manuals():
                     with _reported():  # its folder may be gone; the others are indexed
-                        self.take_up(opened(manual_id))
+                        self._runs(partial(open_next, manual_id), budget)
                     if self._wait_for_place():
                         return
 
@@ -132,12 +152,18 @@ class BackgroundIndexer:
                 work()
             except Cancelled:
                 return
+            except AbandonedWork as error:  # it is recorded, and calls name it too
+                _log.info("indexing in the background was left behind: %s", error)
             except BaseException:  # a panic of an extension in Rust is no Exception
                 # The next call fails in the same way, and reports it.
                 _log.exception("indexing in the background failed")
 
     def _catch_up(self, indexed: FolderIndex) -> None:
         turn = _TurnBudget(cancelled=self._closing, calls=lambda: self._calls)
+        self._runs(partial(self._take_turn, indexed, turn), turn)
+
+    def _take_turn(self, indexed: FolderIndex, turn: Budget) -> None:
+        """Index for one turn, and queue what is left: also when nothing waits for it any more."""
         state = indexed.bring_up_to_date(turn, reporting=False)
         if state.unfinished:
             _log.info("indexing goes on in the background: %s", state.degraded)

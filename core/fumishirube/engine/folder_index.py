@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
-from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from fumishirube.budget import Budget
 from fumishirube.disk.stored import StoredFile
@@ -20,6 +19,7 @@ from fumishirube.engine.corpus_views import CorpusWithout
 from fumishirube.engine.file_loads import FileLoads
 from fumishirube.engine.file_readers import FileReaders
 from fumishirube.engine.manual_folder import ManualFolder
+from fumishirube.engine.owned_locks import OwnedLock, writing, writing_thread
 from fumishirube.engine.recoverable_index import CommitSummary, IndexState, RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from fumishirube.engine.vectors.manual_vectors import ManualVectors
 
 _log = logging.getLogger("fumishirube")
+
+Delay: TypeAlias = Callable[[int | None, float], str | None]
+"""Returns what has delayed a thread since a time: which stage for how many seconds, if any."""
 
 _MOST_ATTEMPTS = 3
 """How often in a row a waiting process sees no commit of the writer before it gives up."""
@@ -51,6 +54,7 @@ class _FolderUpdate(NamedTuple):
     wanted: str = ""
     pages: Mapping[str, IndexedFile] | None = None
     changes: IndexChanges = ([], [])
+    delay: Delay | None = None
 
 
 _BUSY = "another process is updating the index; this is the state before"
@@ -79,7 +83,7 @@ class FolderIndex:
         self._index = RecoverableIndex(open_index)
         if vectors is not None:
             vectors.follow(self._index)
-        self._lock = Lock()
+        self._lock = OwnedLock()
         self._committed = (CommitSummary.of(self._index.pages()), self._index.corpus(manual.id))
         self.claimed: Mapping[str, ClaimedFile] = EMPTY_MAPPING
         self._close = weakref.finalize(self, _close, self._index, self._readers)
@@ -92,23 +96,26 @@ class FolderIndex:
         wanted: str = "",
         *,
         reporting: bool = True,
+        delay: Delay | None = None,
     ) -> IndexState:
         """Index what changed on disk, and return the resulting corpus.
 
         Only changed files are read, those whose names contain wanted terms first. If another call
         or process is writing, or the deadline passes, the last committed state is returned, and
-        ``degraded`` says so. A missing or damaged index is rebuilt, which the next ``reporting``
-        call says.
+        ``degraded`` says so; ``delay`` then returns what delays the thread of another call since
+        before this one, if it knows. A missing or damaged index is rebuilt, which the next
+        ``reporting`` call says.
 
         Raises:
             Cancelled: when the caller has gone; uncommitted work is dropped.
         """
+        began = time.monotonic()
         with self._turn(budget) as mine:
-            if not mine:
-                busy = "another call is updating the index; this is the state before"
-                state = self._state(self.manual.sweep(), busy)
+            if mine:
+                state = self._updated(budget, progress, wanted, delay)
             else:
-                state = self._updated(budget, progress, wanted)
+                busy = _delayed(delay, self._lock.owner, began)
+                state = self._state(self.manual.sweep(), busy)
         if not reporting:
             return state
         rebuilt, self._index.rebuilt = self._index.rebuilt, ""
@@ -162,10 +169,12 @@ class FolderIndex:
         self._publish()
         return self._state(claimed, degraded)
 
-    def _updated(self, budget: Budget, progress: Progress | None, wanted: str) -> IndexState:
+    def _updated(
+        self, budget: Budget, progress: Progress | None, wanted: str, delay: Delay | None
+    ) -> IndexState:
         if self.manual.stored:  # its files are those of the last commit
             self._refresh()
-        update = _FolderUpdate(self.manual.sweep(), budget, progress, wanted)
+        update = _FolderUpdate(self.manual.sweep(), budget, progress, wanted, delay=delay)
         try:
             return self._refreshed(update)
         except IndexDamaged as error:  # damaged after the refresh; reopen it and try again
@@ -207,11 +216,11 @@ class FolderIndex:
     @contextmanager
     def _turn(self, budget: Budget) -> Iterator[bool]:
         """Wait until no other call is updating; yield ``False`` if the deadline comes first."""
-        mine = self._lock.acquire(blocking=False)
+        mine = self._lock.acquire(seconds=0)
         while not mine and not budget.late:
             budget.check()
             left = _WAIT_SECONDS if budget.left is None else min(_WAIT_SECONDS, budget.left)
-            mine = self._lock.acquire(timeout=left)
+            mine = self._lock.acquire(seconds=left)
         try:
             yield mine
         finally:
@@ -253,7 +262,7 @@ class FolderIndex:
         Raises:
             Forbidden: when the index does not answer.
         """
-        if self._lock.acquire(blocking=False):  # else a call refreshes it, perhaps this one
+        if self._lock.acquire(seconds=0):  # else a call refreshes it, perhaps this one
             try:
                 self._refresh()
             finally:
@@ -271,7 +280,7 @@ class FolderIndex:
 
     def close(self) -> None:
         """Close the index after a running update, or with the process if that does not end."""
-        if self._lock.acquire(timeout=_CLOSE_SECONDS):
+        if self._lock.acquire(seconds=_CLOSE_SECONDS):
             try:
                 self._close()
             finally:
@@ -279,20 +288,22 @@ class FolderIndex:
 
     def _update_alone(self, update: _FolderUpdate) -> str | None:
         """Update as the only writer, or wait for another one as long as it commits new files."""
-        known, attempts = -1, _MOST_ATTEMPTS
+        known, attempts, began = -1, _MOST_ATTEMPTS, time.monotonic()
         while True:
             with self._index.writing(update.budget) as mine:
                 if mine:
-                    return self._update(update)
+                    with writing(self.manual.root.path):
+                        return self._update(update)
             self._refresh()
             pages = self._index.pages()
             attempts = attempts - 1 if len(pages) == known else _MOST_ATTEMPTS
             if update.budget.late or not attempts or update.claimed.keys() <= pages.keys():
-                return _BUSY
+                owner = writing_thread(self.manual.root.path)
+                return _delayed(update.delay, owner, began) if owner else _BUSY
             known = len(pages)
 
     def _update(self, update: _FolderUpdate) -> str | None:
-        claimed, budget, progress, wanted, known, changes = update
+        claimed, budget, progress, wanted, known, changes, _ = update
         self._publish()  # another process may have been faster
         pages = self._index.pages()
         gone, changed = changes if pages is known else self.manual.changes(pages, claimed)
@@ -319,6 +330,12 @@ class FolderIndex:
             f"time ran out while indexing: {left} changed files are not in yet "
             f"({len(self._index.pages())} of {len(claimed)} files are)"
         )
+
+
+def _delayed(delay: Delay | None, owner: int | None, began: float) -> str:
+    """Return why a call that began then has the state before: a thread is updating the index."""
+    stage = delay and delay(owner, began)
+    return f"{stage or 'another call is updating the index'}; this is the state before"
 
 
 def _contents(

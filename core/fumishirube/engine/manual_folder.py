@@ -8,7 +8,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from threading import RLock
 
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.roots import Root
@@ -17,6 +16,7 @@ from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
 from fumishirube.engine.claiming_loaders import NO_CLAIMS, claimed_by, unlisted
+from fumishirube.engine.owned_locks import OwnedLock
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
 from fumishirube.parsing.pictures import PagePictures, page_pictures
@@ -53,7 +53,7 @@ class ManualFolder:
         self._claims = NO_CLAIMS
         self._unlisted: Sequence[UnlistedEntry] = ()
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
-        self._lock = RLock()
+        self._lock = OwnedLock(reentrant=True)
         self._followed = False
         self._watch: Watch | None = None
         self._stored_files: Mapping[str, StoredFile] | None = None

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import inf
 from threading import Thread, get_ident
 from typing import NamedTuple, Protocol, TypeVar
 
 from fumishirube.budget import Budget
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, PluginError
 from fumishirube.model import Hit, Ranking
 from fumishirube.traces.records import Span, SpanKind, TraceRow
 
@@ -57,6 +58,10 @@ class Overdue(Exception):
         super().__init__(f"{call} has been at work for {seconds:.1f} s")
         self.call = call
         self.seconds = seconds
+
+
+class AbandonedWork(PluginError):
+    """Work that goes on beside whatever began it, because a plugin takes too long."""
 
 
 class Recorder:
@@ -178,22 +183,34 @@ def threaded(work: Callable[[], T]) -> Future[T]:
     return future
 
 
-def within_deadline(work: Callable[[], T], running: RunningCall, budget: Budget) -> T:
+def within_deadline(
+    work: Callable[[], T],
+    running: RunningCall,
+    budget: Budget,
+    end: Callable[[float], float] | None = None,
+) -> T:
     """Return the result of the work, run on one thread for all its stages.
 
+    ``end`` returns until when a stage may run that began at a time; else that is the deadline.
+
     Raises:
-        Overdue: when a stage runs past the deadline; its thread is abandoned.
+        Overdue: when a stage runs longer; its thread is abandoned.
         Cancelled: when the caller has gone, and a stage does not notice.
     """
-    future = threaded(work)
+    end, future = end or partial(after_deadline, budget), threaded(work)
     while not wait([future], _LOOK).done:
         current = running.current
         if current is None:
             continue
         call, since = current
         now = time.monotonic()
-        if budget.deadline is not None and now > max(budget.deadline, since) + GRACE_SECONDS:
+        if now > end(since):
             raise Overdue(call, now - since)
         if budget.cancelled.is_set() and now > since + GRACE_SECONDS:
             raise Cancelled("the request was cancelled")
     return future.result()
+
+
+def after_deadline(budget: Budget, since: float) -> float:
+    """Return until when a stage may run that began at a time, in a call with a budget."""
+    return inf if budget.deadline is None else max(budget.deadline, since) + GRACE_SECONDS

@@ -96,7 +96,9 @@ class Application(ToolHost):
         self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
         loaded.trust.check(self.outside)
         self.state = Root(loaded.folder("state"), self.limits, private=True)
-        self.guard = PluginGuard(self.state.path, plugins)
+        self.guard: PluginGuard = PluginGuard(
+            self.state.path, plugins, former.guard if former else None
+        )
         self.guarded = GuardedOffers(plugins, self.guard, strict=self.config.strict)
         implementations = plugins.manager.hook.search_finished.get_hookimpls()
         self._observers: list[tuple[str, Callable[[Trace], object]]] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +26,7 @@ from fumishirube.engine.library import (
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex
+from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.engine.unions import JoinedProgress, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.finder import Finder
@@ -33,7 +35,7 @@ from fumishirube.host.guarded_results import GuardedScorer
 from fumishirube.host.indexes import IndexFolders, OpenIndexes, manual_vectors, surface_vectors
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices
-from fumishirube.host.watched_updates import AbandonedUpdate, WatchedUpdates
+from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.model import UnreadFiles
 from fumishirube.query import Query
 from fumishirube.stages import Fields, Loader, OpenIndex, Scorer, Tokenizer
@@ -139,7 +141,8 @@ class PipelineContext:
         with self._call():
             if "synonyms" in self._configured.searched:
                 query = self._shared.loaded.glossary.applied(query)
-            return self._finder.find(manual_id, query, progress)
+            result = self._finder.find(manual_id, query, progress)
+            return replace(result, extended=partial(self._extended, query.budget))
 
     def texts(
         self,
@@ -156,7 +159,8 @@ class PipelineContext:
             query = Query(" ".join(reading.text for reading in readings), budget=budget)
             state = self.prepare(manual_id, query, progress)
             manual = self.manual(manual_id)
-            return manual_texts(manual, state, readings, self.tokenizer(), budget, below)
+            texts = partial(manual_texts, manual, state, readings, self.tokenizer(), budget, below)
+            return self._watched(texts, budget)
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
@@ -225,6 +229,19 @@ class PipelineContext:
         """Store a trace with a value of the surface, and return the trace."""
         return self._shared.memory.traces.annotate(trace, name, value)
 
+    def _extended(self, budget: Budget, trace: Trace, extend: Callable[[Trace], Trace]) -> Trace:
+        """Extend a trace within the time of its call."""
+        try:
+            return self._watched(partial(extend, trace), budget)
+        except AbandonedWork as error:
+            if self._shared.loaded.config.strict:
+                raise
+            reason = f"{error}; the answer lacks what needs it"
+            return self._shared.memory.traces.change(trace, partial(_degraded, reason))
+
+    def _watched(self, work: Callable[[], T], budget: Budget) -> T:
+        return self.updates.run(work, budget) if self.updates else work()
+
     def prepare(
         self,
         manual_id: str,
@@ -256,10 +273,8 @@ class PipelineContext:
         background = self.indexer()
         update = partial(self._update, manual_id, query, progress, vectors=vectors)
         try:
-            indexed, state = (
-                self.updates.run(manual_id, update, query.budget) if self.updates else update()
-            )
-        except AbandonedUpdate as error:
+            indexed, state = self._watched(update, query.budget)
+        except AbandonedWork as error:
             opened = self.indexes.opened(manual_id)  # waits for nothing
             if opened is None or not opened.committed or self._shared.loaded.config.strict:
                 raise
@@ -287,7 +302,8 @@ class PipelineContext:
         indexed, background = self.indexed_of(manual_id), self.indexer()
         # What remains after some seconds is indexed beside the calls.
         budget = query.budget.within(SERVED_SECONDS) if background else query.budget
-        state = indexed.bring_up_to_date(budget, progress, query.text)
+        delay = self.updates.delay if self.updates else None
+        state = indexed.bring_up_to_date(budget, progress, query.text, delay=delay)
         if vectors and background is None:
             indexed.embed(query.budget, progress)
         return indexed, state
@@ -328,8 +344,9 @@ class PipelineContext:
         from fumishirube.engine.background import BackgroundIndexer  # noqa: PLC0415 - only servers
 
         self.library.follow(on=True)
+        watched = [self.updates.run_in_background] if self.updates else []
         try:
-            with closing(BackgroundIndexer(self._shared.leads)) as self._background:
+            with closing(BackgroundIndexer(self._shared.leads, *watched)) as self._background:
                 if self._configured.of_manuals:
                     self._background.begin(self.manuals, self.indexed_of)
                 yield
@@ -371,3 +388,7 @@ class PipelineContext:
             where = f"pipelines.{self._configured.pipeline_name}"
             raise ConfigError(f"searching needs one of {kind_name}", at=where)
         return stages[0].stage
+
+
+def _degraded(reason: str, trace: Trace) -> Trace:
+    return replace(trace, degraded="; ".join(filter(None, (trace.degraded, reason))))

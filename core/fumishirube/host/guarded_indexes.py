@@ -82,9 +82,14 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
         files, complete = set[str](), list[bool]()
 
         def noted() -> Iterator[tuple[IndexedFile, Sequence[Any]]]:
-            for file, passages in pages:
-                files.add(file.path)
-                yield file, passages
+            coming = iter(pages)
+            while True:
+                with self._guard.called_back():
+                    page = next(coming, None)
+                if page is None:
+                    break
+                files.add(page[0].path)
+                yield page
             complete.append(True)
 
         with self._watched("sync"):

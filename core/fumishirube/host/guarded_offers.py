@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import NamedStage, StageFailure
-from fumishirube.engine.stage_calls import AtWork, StageCall
+from fumishirube.engine.stage_calls import GRACE_SECONDS, AtWork, StageCall
 from fumishirube.errors import AlreadyServed, ConfigError, IndexDamaged, PluginError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import described
@@ -213,11 +213,13 @@ class GuardedOffers:
 
     def at_work(self, call: StageCall, thread: int) -> AtWork | None:
         """Record and name a stage of a plugin that runs on the thread of another, overdue one."""
-        at_work = self._guard.at_work(thread, 0.0)
-        if at_work is None or at_work[0].stage == f"{call.kind} {call.name!r}":
+        running = self._guard.at_work(thread)
+        work = running and running.work
+        if not running or not work or work.stage == f"{call.kind} {call.name!r}":
             return None
-        work, since = at_work
-        self._guard.log.record(work, f"it was abandoned after {time.monotonic() - since:.1f} s")
+        if (seconds := time.monotonic() - running.since) < GRACE_SECONDS:
+            return None  # it is one of many short calls
+        self._guard.log.record(work, f"it was abandoned after {seconds:.1f} s")
         return AtWork(work.label, work.stage.startswith(f"{NOUNS[INDEXES]} "))
 
     def slow_files(

@@ -13,7 +13,7 @@ from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
-from fumishirube.engine.stage_calls import threaded
+from fumishirube.engine.stage_calls import AbandonedWork, threaded
 from fumishirube.engine.stage_results import document_fault
 from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
@@ -21,7 +21,7 @@ from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import described
 from fumishirube.host.offered_types import all_of, check_texts, check_writing, require_clause
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
-from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
+from fumishirube.host.watched_updates import listing_seconds
 from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
 
@@ -180,7 +180,7 @@ class GuardedLoader(GuardedStage[Loader]):
             raise
         except BaseException as error:
             if isinstance(error, FumishirubeError) and not isinstance(error, RecordedFault):
-                late = isinstance(error, AbandonedUpdate)
+                late = isinstance(error, AbandonedWork)
                 problem = str(error) if late else described(error)
                 self._guard.log.record(work, problem, problem if late else type(error).__name__)
             self._check(error, root.path.name)
@@ -214,9 +214,11 @@ class GuardedLoader(GuardedStage[Loader]):
 
         late = self._late.pop(root.path, None)
         listing, files = late or (threaded(listed), root.listed)
-        if not wait([listing], 0.0 if late else listing_seconds()).done:
+        with self._guard.waiting(work):
+            done = wait([listing], 0.0 if late else listing_seconds()).done
+        if not done:
             self._late[root.path] = listing, files
-            raise AbandonedUpdate("it has not listed its files in time")
+            raise AbandonedWork("it has not listed its files in time")
         if late and files != root.listed:  # the next call lists the files of now
             self._failing.add(root.path)
         else:

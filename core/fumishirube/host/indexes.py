@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from fumishirube.disk.folders import is_denied, is_full
@@ -20,6 +19,7 @@ from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.library import Library, OutlyingFolders
 from fumishirube.engine.manual_folder import ManualFolder
+from fumishirube.engine.owned_locks import OwnedLock
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import Forbidden
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices
@@ -139,7 +139,7 @@ class OpenIndexes:
         self._uses: Counter[str] = Counter()
         self._worth: dict[str, int] = {}
         self._age = 0
-        self._lock = Lock()
+        self._lock = OwnedLock()
 
     def of(self, manual: ManualFolder) -> FolderIndex:
         """Return a manual with its index, which is opened if it is not open for its files."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import get_ident
 from typing import Any
 
 from fumishirube.disk.absolute_paths import shorten_paths
+from fumishirube.engine.owned_locks import working_thread
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
@@ -36,15 +37,36 @@ class RefusedConfig(RecordedFault, ConfigError):
     """The same, if the plugin refuses the configuration, or something is not installed for it."""
 
 
-class PluginGuard:
-    """Marks running code of these plugins, if they are loaded, and records its failures."""
+class RunningCode:
+    """Code of a plugin at work on a thread; without ``work``, code that the plugin calls.
 
-    def __init__(self, state: Path, plugins: Plugins | None = None) -> None:
+    ``since`` is the time by :func:`time.monotonic` of its start, or of the end of the last code
+    that it called. ``abandoned`` tells whether whatever began it goes on without it.
+    """
+
+    __slots__ = ("abandoned", "since", "thread", "work")
+
+    def __init__(self, work: ForeignWork | None, thread: int) -> None:
+        self.work = work
+        self.thread = thread
+        self.since = time.monotonic()
+        self.abandoned = False
+
+
+class PluginGuard:
+    """Marks running code of these plugins, if they are loaded, and records its failures.
+
+    What the plugins of a ``former`` application still run is known too.
+    """
+
+    def __init__(
+        self, state: Path, plugins: Plugins | None = None, former: PluginGuard | None = None
+    ) -> None:
         self._plugins = plugins
         self._state = state
         self.log = FaultLog(state)
         self._marks = CrashMarks(state)
-        self._running: dict[int, list[tuple[ForeignWork, float]]] = {}
+        self.running: dict[int, list[RunningCode]] = former.running if former else {}
 
     @contextmanager
     def marked(self, work: ForeignWork, *, prints: bool = False) -> Iterator[Sequence[str]]:
@@ -53,21 +75,15 @@ class PluginGuard:
         What it ``prints`` is the output of a command; else it goes to standard error, and what it
         leaves behind in the process is undone, recorded, and added to the list.
         """
-        thread = get_ident()
-        running = self._running.setdefault(thread, [])
-        running.append((work, time.monotonic()))
         left: Sequence[str] = ()
         try:
-            with self._marks.running(work.encoded):
+            with self._noted(work), self._marks.running(work.encoded):
                 if prints:
                     yield left
                     return
                 with Undoing(partial(self._record_copy, work)) as left, foreign_code():
                     yield left
         finally:
-            running.pop()
-            if not running:
-                self._running.pop(thread, None)
             for problem in left:
                 self.log.record(work, problem)
 
@@ -76,17 +92,36 @@ class PluginGuard:
         problem = "it copied the process, and the copy went on; the copy was ended"
         FaultLog(self._state).record(work, problem)
 
-    def at_work(self, thread: int | None, began: float) -> tuple[ForeignWork, float] | None:
-        """Return what a plugin runs on a thread, or else on another one since before ``began``.
+    @contextmanager
+    def _noted(self, work: ForeignWork | None) -> Iterator[None]:
+        """Note what runs on this thread while the body does."""
+        thread = get_ident()
+        running = self.running.setdefault(thread, [])
+        running.append(RunningCode(work, thread))
+        try:
+            yield
+        finally:
+            running.pop()
+            if running:  # what called it begins the next part of its work
+                running[-1] = RunningCode(running[-1].work, thread)
+            else:
+                self.running.pop(thread, None)
 
-        With it comes the time by :func:`time.monotonic` at which that started. Any thread may call
-        this.
+    def called_back(self) -> AbstractContextManager[None]:
+        """Note that a plugin waits for the framework while the body runs."""
+        return self._noted(None)
+
+    def waiting(self, work: ForeignWork) -> AbstractContextManager[None]:
+        """Note that this thread waits for a plugin's code on another one while the body runs."""
+        return self._noted(work)
+
+    def at_work(self, thread: int | None) -> RunningCode | None:
+        """Return what a plugin runs on a thread, or on the one for whose lock that waits.
+
+        Any thread may call this.
         """
-        innermost = {key: running[-1:] for key, running in self._running.copy().items()}
-        if own := innermost.pop(thread or 0, []):
-            return own[0]
-        others = [each for running in innermost.values() for each in running if each[1] < began]
-        return min(others, key=lambda each: each[1], default=None)
+        running = self.running.get(working_thread(thread) or 0, [])[-1:]
+        return running[0] if running and running[0].work else None
 
     @contextmanager
     def watched(

@@ -1,19 +1,29 @@
-"""Updates of indexes in which stages of plugins take part: abandoned if one takes too long."""
+"""Work on indexes in which stages of plugins take part: abandoned if one takes too long."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 from threading import get_ident
 from typing import Generic, TypeVar
 
 from fumishirube.budget import Budget
-from fumishirube.engine.stage_calls import Overdue, StageCall, within_deadline
-from fumishirube.errors import PluginError
-from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.plugin_guard import PluginGuard
+from fumishirube.engine.owned_locks import stop_waiting
+from fumishirube.engine.stage_calls import (
+    GRACE_SECONDS,
+    AbandonedWork,
+    Overdue,
+    StageCall,
+    after_deadline,
+    within_deadline,
+)
+from fumishirube.errors import Cancelled
+from fumishirube.host.plugin_guard import PluginGuard, RunningCode
 
+BACKGROUND_SECONDS = 60.0
+"""Seconds for one call of a plugin's code in the background: as many as calls have by default."""
 _LISTING_SECONDS, _LISTING_SHARE = 10.0, 0.5
 """The most seconds, and of a call's time the largest share, for which a listing is waited for."""
 
@@ -23,77 +33,108 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-class AbandonedUpdate(PluginError):
-    """An update that goes on beside the call that began it, because a plugin takes too long."""
+class _WatchedWork(Generic[T_co]):
+    """Some work, and the plugin's code that runs in it, or for which it waits.
 
+    ``latest`` is the code that the last look at it saw.
+    """
 
-class _Update(Generic[T_co]):
-    """One update, and the plugin's stage that is at work in it."""
-
-    def __init__(self, update: Callable[[], T_co], guard: PluginGuard) -> None:
-        self.running = True
-        self._update = update
+    def __init__(self, work: Callable[[], T_co], guard: PluginGuard) -> None:
+        self.thread: int | None = None
+        self.latest: RunningCode | None = None
+        self._work = work
         self._guard = guard
-        self._began = time.monotonic()
-        self._thread: int | None = None
 
     def run(self) -> T_co:
-        self._thread = get_ident()
-        try:
-            return self._update()
-        finally:
-            self.running = False
-
-    @property
-    def work(self) -> tuple[ForeignWork, float] | None:
-        """What runs, and its start; also where this update waits for another one."""
-        return self._guard.at_work(self._thread, self._began)
+        self.thread = get_ident()
+        return self._work()
 
     @property
     def current(self) -> tuple[StageCall, float] | None:
         """The running stage, and its start."""
-        if (at_work := self.work) is None:
+        self.latest = self._guard.at_work(self.thread) if self.thread else None
+        if self.latest is None or self.latest.work is None:
             return None
-        work, since = at_work
-        return StageCall("update", work.stage, work.label), since
+        work = self.latest.work
+        return StageCall("work", work.stage, work.label), self.latest.since
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for code of other work."""
+        return self.latest is not None and self.latest.thread != self.thread
+
+    def end(self, usual: Callable[[float], float], since: float) -> float:
+        """Return until when the latest code may run; what others have abandoned, no longer."""
+        return since if self.latest and self.latest.abandoned else usual(since)
 
 
 class WatchedUpdates:
     """Runs the updates of the indexes of one surface that has stages of plugins.
 
-    Built-in stages end in time by themselves.
+    Built-in stages end in time by themselves. In the background, a call of a plugin's code may take
+    ``background_seconds``.
     """
 
-    def __init__(self, guard: PluginGuard) -> None:
+    def __init__(self, guard: PluginGuard, background_seconds: float = BACKGROUND_SECONDS) -> None:
         self._guard = guard
-        self._abandoned: dict[str, _Update[object]] = {}
+        self._background_seconds = background_seconds
 
-    def run(self, manual_id: str, update: Callable[[], T], budget: Budget) -> T:
-        """Update the index of a manual.
+    def run(self, work: Callable[[], T], budget: Budget) -> T:
+        """Do the work of a call in an index: update it, or read what its answer needs.
 
         Raises:
-            AbandonedUpdate: when a plugin's stage runs past the deadline, or still runs in an
-                update that an earlier call abandoned; it names the stage and the seconds.
+            AbandonedWork: when a plugin's stage runs past the deadline, in this work or in other
+                work that this one waits for; at once, if that was abandoned before. The error
+                names the stage and the seconds.
         """
         if budget.deadline is None:
-            return update()
-        former = self._abandoned.get(manual_id)
-        if former is not None and former.running and (current := former.current):
-            call, since = current
-            raise AbandonedUpdate(f"{call} has been at work for {time.monotonic() - since:.1f} s")
-        self._abandoned.pop(manual_id, None)
-        begun = _Update(update, self._guard)
+            return work()
         outer = _budget.set(budget)
         try:
-            return within_deadline(begun.run, begun, budget)
-        except Overdue as overdue:
-            self._abandoned[manual_id] = begun
-            problem = f"was abandoned after {overdue.seconds:.1f} s"
-            if at_work := begun.work:
-                self._guard.log.record(at_work[0], f"it {problem}")
-            raise AbandonedUpdate(f"{overdue.call} {problem}") from overdue
+            return self._run(work, budget, partial(after_deadline, budget))
         finally:
             _budget.reset(outer)
+
+    def run_in_background(self, work: Callable[[], T], budget: Budget) -> T:
+        """Do work for which no call waits, however many calls of a plugin's code it needs.
+
+        Raises:
+            AbandonedWork: when one of them takes too long.
+        """
+        return self._run(work, budget, lambda since: since + self._background_seconds)
+
+    def _run(self, work: Callable[[], T], budget: Budget, usual: Callable[[float], float]) -> T:
+        begun = _WatchedWork(work, self._guard)
+        try:
+            return within_deadline(begun.run, begun, budget, partial(begun.end, usual))
+        except Overdue as overdue:
+            stop_waiting(begun.thread)  # else a thread of each call stays as long as the stage
+            raise self._abandoned(begun, overdue) from overdue
+        except Cancelled:
+            stop_waiting(begun.thread)
+            raise
+
+    def _abandoned(self, begun: _WatchedWork[T], overdue: Overdue) -> AbandonedWork:
+        """Return the error; record the code, unless it belongs to work that others watch."""
+        code = begun.latest
+        assert code
+        assert code.work
+        if code.abandoned or begun.waits:
+            return AbandonedWork(f"{overdue.call} has been at work for {overdue.seconds:.1f} s")
+        code.abandoned = True
+        problem = f"was abandoned after {overdue.seconds:.1f} s"
+        self._guard.log.record(code.work, f"it {problem}")
+        return AbandonedWork(f"{overdue.call} {problem}")
+
+    def delay(self, thread: int | None, began: float) -> str | None:
+        """Return which stage has been at work on a thread since before a call, and its seconds."""
+        code = self._guard.at_work(thread)
+        if code is None or code.work is None or code.since >= began:
+            return None
+        seconds = time.monotonic() - code.since
+        if seconds < GRACE_SECONDS:
+            return None
+        return f"{code.work.label} has been at work for {seconds:.1f} s"
 
 
 def listing_seconds() -> float:

@@ -266,17 +266,25 @@ class TraceStore:
         """
         if name in trace.annotations:
             raise ValueError(f"the trace is annotated with {name!r} already")
+
+        def annotated(newest: Trace) -> Trace:
+            if name in newest.annotations:
+                return newest
+            return replace(newest, annotations={**newest.annotations, name: value})
+
+        return self.change(trace, annotated)
+
+    def change(self, trace: Trace, change: Callable[[Trace], Trace]) -> Trace:
+        """Return a changed trace; replace a stored trace, with all that others added meanwhile."""
         with self._lock:
             known = self._traces.get(trace.id)
             newest = known.trace if known else trace
-            if name in newest.annotations:
-                return newest
-            noted = replace(newest, annotations={**newest.annotations, name: value})
-            if known is not None:
-                known.replace(noted)
-        if known is not None:
-            self._write(noted)
-        return noted
+            changed = change(newest)
+            if known is None or changed is newest:
+                return changed
+            known.replace(changed)
+        self._write(changed)
+        return changed
 
     def _write(self, trace: Trace) -> None:
         if self._writer:

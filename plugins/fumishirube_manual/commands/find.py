@@ -166,10 +166,15 @@ def _search(
     )
     try:
         result = context.find(scope, query, bar.progress)
-        trace = with_weights(context, result.trace, result.corpus)
-        trace = with_names(context, trace, result.corpus)
-        trace = with_absent_words(context, trace, result.corpus)
-        trace = with_vocabulary(context, trace, result.corpus, _surface(application, trace))
+        surface, corpus = _surface(application, result.trace), result.corpus
+        trace = result.trace
+        for extended in (
+            lambda trace: with_weights(context, trace, corpus),
+            lambda trace: with_names(context, trace, corpus),
+            lambda trace: with_absent_words(context, trace, corpus),
+            lambda trace: with_vocabulary(context, trace, corpus, surface),
+        ):
+            trace = result.extended(trace, extended)
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or requested}

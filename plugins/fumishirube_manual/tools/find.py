@@ -119,12 +119,14 @@ def search(
         cache=False if params.include_claim_graph or earlier is not None else params.use_cache,
     )
     result = context.find(scope, query, call.progress)
-    trace = with_exceptions(context, result.trace, result.rank)
-    for extra, stored in _stores(context, result.corpus, settings, query.budget).items():
-        if extra in settings.extras:
-            trace = stored(trace)
+    stores = [lambda trace: with_exceptions(context, trace, result.rank)]
+    extras = _stores(context, result.corpus, settings, query.budget)
+    stores += [stored for extra, stored in extras.items() if extra in settings.extras]
     if params.include_claim_graph and settings.claim_graph:
-        return with_claim_graph(context, trace, query.budget)
+        stores.append(lambda trace: with_claim_graph(context, trace, query.budget))
+    trace = result.trace
+    for stored in stores:
+        trace = result.extended(trace, stored)
     return trace
 
 

@@ -13,6 +13,7 @@ from threading import RLock
 from fumishirube.config.sections import NO_EMBEDDER
 from fumishirube.corpus_kinds import EmbeddingCounts, EmbeddingProgress, SectionText, SimilarSection
 from fumishirube.disk.roots import Root
+from fumishirube.engine.owned_locks import OwnedLock
 from fumishirube.engine.vectors.embedding import (
     CheckedEmbedder,
     FileTexts,
@@ -42,7 +43,7 @@ class StoredVectors:
         self._embedder = CheckedEmbedder(named) if named else None
         self._file = VectorFile(folder, name)
         self._lock = RLock()
-        self._updating = RLock()
+        self._updating = OwnedLock(reentrant=True)
         self._forget()
         self._layout: tuple[Mapping[str, str], int, RowGroups] | None = None
         self._version = 0
