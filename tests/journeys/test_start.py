@@ -18,6 +18,11 @@ UNUSED = frozenset(
     {
         "anyio",
         "asyncio",
+        "fumishirube_stages.loaders.front_matter",
+        "fumishirube_stages.loaders.headings",
+        "fumishirube_stages.loaders.json_divisions",
+        "fumishirube_stages.loaders.markdown_documents",
+        "fumishirube_stages.loaders.text_sections",
         "jsonschema",
         "markdown_it",
         "mcp",
@@ -25,6 +30,7 @@ UNUSED = frozenset(
         "rapidfuzz",
         "re2",
         "regex",
+        "statistics",
         "tqdm",
         "yaml",
     }
