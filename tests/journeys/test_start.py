@@ -18,6 +18,7 @@ UNUSED = frozenset(
     {
         "anyio",
         "asyncio",
+        "fumishirube.engine.commit_batches",
         "fumishirube_stages.loaders.front_matter",
         "fumishirube_stages.loaders.headings",
         "fumishirube_stages.loaders.json_divisions",
@@ -27,11 +28,14 @@ UNUSED = frozenset(
         "markdown_it",
         "mcp",
         "mcp_types",
+        "pickle",
         "rapidfuzz",
         "re2",
         "regex",
         "statistics",
+        "subprocess",
         "tqdm",
+        "webbrowser",
         "yaml",
     }
 )
