@@ -1,7 +1,5 @@
 """Arguments and parts of answers that several tools of the chapters share."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer

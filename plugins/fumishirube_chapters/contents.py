@@ -1,7 +1,5 @@
 """``list_manuals``, ``get_toc`` and ``list_sections``: the manuals, and what each is made of."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field, JsonValue

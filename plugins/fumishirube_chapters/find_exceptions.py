@@ -1,7 +1,5 @@
 """``find_exceptions``: lists lines with exceptions and exclusions."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Annotated
 

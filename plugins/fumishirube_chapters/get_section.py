@@ -1,7 +1,5 @@
 """``get_section``: reads the whole text of a chapter."""
 
-from __future__ import annotations
-
 from fumishirube import Answer, Call, Tool
 from fumishirube_chapters.arguments import ManualNameParams, SectionId
 from fumishirube_chapters.failures import refused

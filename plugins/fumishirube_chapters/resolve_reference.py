@@ -1,7 +1,5 @@
 """``resolve_reference``: resolves a reference such as 「第3章を参照」 to a chapter."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import lru_cache, partial
 from typing import Annotated, Literal

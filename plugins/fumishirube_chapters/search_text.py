@@ -1,7 +1,5 @@
 """``search_text``: finds the chapters that contain a text or match a pattern."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Questions for agents, and the facts of right answers, as JSON Lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Cases: queries with known right files and sections, as JSON Lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias

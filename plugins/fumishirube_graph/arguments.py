@@ -1,7 +1,5 @@
 """Arguments and parts of answers that several ``ubp_*`` tools share."""
 
-from __future__ import annotations
-
 import re
 from contextlib import ExitStack
 from typing import Annotated, Any, ClassVar, Literal
@@ -147,7 +145,7 @@ class GraphRuntime:
         self.closing = ExitStack()
         self._refreshing = refreshing
 
-    def unrefreshed(self) -> GraphRuntime:
+    def unrefreshed(self) -> "GraphRuntime":
         """Return the same runtime without refreshing: it does not look for changed files."""
         return GraphRuntime(self.docs, self.settings, refreshing=False)
 

@@ -1,7 +1,5 @@
 """The file of baselines: the hashes of documents, and of their sources at that time."""
 
-from __future__ import annotations
-
 import json
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """``fumishirube docs check``: lists dangling and ambiguous links, and missing headings."""
 
-from __future__ import annotations
-
 from fumishirube import Answer, Call, Tool
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import CommandParams, GraphRuntime

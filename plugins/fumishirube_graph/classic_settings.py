@@ -1,7 +1,5 @@
 """Reads ``.ubp/config.json``, the configuration file of an earlier program."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """``ubp_get_context``: a document with the beginnings of its neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """``ubp_fulltext_search``: the sections that contain the words of a query, letter by letter."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

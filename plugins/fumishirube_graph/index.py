@@ -1,7 +1,5 @@
 """``fumishirube docs index``: updates the index and the vectors."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

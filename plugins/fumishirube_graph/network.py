@@ -1,7 +1,5 @@
 """``ubp_get_graph``: documents as nodes, links as edges."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

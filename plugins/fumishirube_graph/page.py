@@ -1,7 +1,5 @@
 """``ubp_get_page``: one document with its sections, links and staleness."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from fumishirube import Answer, Call, LinkKind, Tool

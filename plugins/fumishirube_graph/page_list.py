@@ -1,7 +1,5 @@
 """``ubp_list_pages``: all documents, sorted, page by page."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

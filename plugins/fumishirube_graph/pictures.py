@@ -1,7 +1,5 @@
 """``fumishirube docs get-graph --format``: draws the graph as DOT, Mermaid or HTML."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from importlib import resources

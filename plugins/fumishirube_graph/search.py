@@ -1,7 +1,5 @@
 """``ubp_search``: searches documents by meaning, links and words together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The results of ``ubp_search``: a document's best sections, shortened to fit the answer."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """``fumishirube docs stale``: lists documents whose sources have changed."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

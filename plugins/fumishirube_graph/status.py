@@ -1,7 +1,5 @@
 """``fumishirube docs status``: the state of documents, links and sources."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import closing
 from typing import Literal, NamedTuple

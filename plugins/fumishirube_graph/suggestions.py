@@ -1,7 +1,5 @@
 """``fumishirube docs suggest-links``: lists similar pages without a link between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from heapq import nsmallest
 from itertools import islice

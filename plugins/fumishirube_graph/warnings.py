@@ -1,7 +1,5 @@
 """Warnings about documents for their authors, printed by the command line and ``doctor``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tags passages that address the agent, as a scorer detects them; no text is ever changed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise

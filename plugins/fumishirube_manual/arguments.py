@@ -1,7 +1,5 @@
 """Arguments of the manual tools, and their checks: ids, paths, and ranges of lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """The graph of claims: sentences of the hits of a search, verbatim, and the evidence about them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial

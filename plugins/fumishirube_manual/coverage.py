@@ -1,7 +1,5 @@
 """What a search covered, and the files that no loader reads, in the tools' format."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args

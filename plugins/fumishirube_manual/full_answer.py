@@ -1,7 +1,5 @@
 """The full answer of a search: the arguments in effect, the result, and the next actions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Literal

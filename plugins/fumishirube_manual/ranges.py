@@ -1,7 +1,5 @@
 """Reads exact ranges of numbered lines, each with the headings around it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple

@@ -1,7 +1,5 @@
 """``vault_append``: adds a text at the end of a note."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """``vault_create``: writes a new note."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

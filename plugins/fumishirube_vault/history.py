@@ -1,7 +1,5 @@
 """``vault_history``: lists the last writes; and shows what one of them changed."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple

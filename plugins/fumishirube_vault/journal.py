@@ -1,7 +1,5 @@
 """The journal of writes: the content of a note before each write, within limits."""
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

@@ -1,7 +1,5 @@
 """``vault_ls``: lists a folder of the vault."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from fumishirube import Answer, Call, NotFound, Params, Tool

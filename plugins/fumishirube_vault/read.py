@@ -1,7 +1,5 @@
 """``vault_read``: reads lines of a note, with their own line ends."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """``vault_replace``: replaces a text in a note, or previews that."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

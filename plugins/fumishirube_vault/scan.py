@@ -1,7 +1,5 @@
 """``vault_scan``: reads a note page by page."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

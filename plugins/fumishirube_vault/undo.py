@@ -1,7 +1,5 @@
 """``vault_undo`` and ``vault_redo``: take a write back, or do it again."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

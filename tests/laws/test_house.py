@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import lowest
@@ -584,14 +585,34 @@ def test_a_hook_is_documented(name: str) -> None:
             assert name in page.read_text(encoding="utf-8"), f"{page.name} does not speak of it"
 
 
+def modules_of(packages: Collection[str]) -> Iterator[ModuleType]:
+    for package in packages:
+        folders = importlib.import_module(package).__path__
+        for found in pkgutil.walk_packages(folders, f"{package}."):
+            yield importlib.import_module(found.name)
+
+
+def test_no_module_with_models_postpones_its_annotations() -> None:
+    """Pydantic would compile and evaluate each of them again, at every start."""
+    models = {
+        module.__name__: vars(module).get("annotations") is annotations
+        for module in modules_of({*PACKAGES, "fumishirube.tools"})
+        for value in vars(module).values()
+        if inspect.isclass(value)
+        and issubclass(value, BaseModel)
+        and value.__module__ == module.__name__
+    }
+    assert models["fumishirube_manual.tools.find_answers"] is False
+    assert [name for name, postponed in models.items() if postponed] == []
+
+
 def test_every_hook_that_offers_built_ins_offers_all_of_them() -> None:
     """A stage class in the package that no hook offers would be dead code."""
     offered = {offer.stage for _, offer in offers()}
     written = {
         value
-        for package in PACKAGES
-        for found in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
-        for value in vars(importlib.import_module(found.name)).values()
+        for module in modules_of(PACKAGES)
+        for value in vars(module).values()
         if inspect.isclass(value) and issubclass(value, Stage) and value is not Stage
     }
     assert written == offered

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import marshal
-import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -93,6 +92,8 @@ class FileReaders:
         self, loaders: Sequence[Loader], prepare: Callable[[Passage], object] | None, number: int
     ) -> ReadingProcesses | None:
         # Most processes never start others.
+        import pickle  # noqa: PLC0415 - as said
+
         from fumishirube.engine.reading_processes import ReadingProcesses  # noqa: PLC0415 - as said
         from fumishirube.engine.reading_worker import ReadingSetup  # noqa: PLC0415 - as said
 
@@ -220,6 +221,8 @@ def _name_bytes(file: ClaimedFile) -> int:
 
 def _portable(thing: object) -> bool:
     """Tell whether other processes can receive a stage: an open one may hold what they lack."""
+    import pickle  # noqa: PLC0415 - as above
+
     try:
         pickle.dumps(thing)
     except Exception:  # plugins raise anything

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from fumishirube.budget import Budget
 from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import EMPTY_MAPPING, Document
-from fumishirube.engine.commit_batches import CommitBatches, wanted_first
 from fumishirube.engine.corpus_views import CorpusWithout
 from fumishirube.engine.file_loads import FileLoads
 from fumishirube.engine.file_readers import FileReaders
@@ -303,6 +302,11 @@ class FolderIndex:
             known = len(pages)
 
     def _update(self, update: _FolderUpdate) -> str | None:
+        from fumishirube.engine.commit_batches import (  # noqa: PLC0415 - for changed files
+            CommitBatches,
+            wanted_first,
+        )
+
         claimed, budget, progress, wanted, known, changes, _ = update
         self._publish()  # another process may have been faster
         pages = self._index.pages()

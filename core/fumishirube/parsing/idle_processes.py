@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,6 +25,8 @@ class WorkerProcess:
     def __init__(
         self, script: Path, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
     ) -> None:
+        import subprocess  # noqa: PLC0415 - most searches start no process
+
         self._process = subprocess.Popen(  # noqa: S603 - our own file, and no word of the caller's
             [sys.executable, "-I", str(script)],
             stdin=subprocess.PIPE,

@@ -1,14 +1,12 @@
 """Long answers in pages: lists, and texts, of which each character is once on a page."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
@@ -163,7 +161,7 @@ class TextPage(NamedTuple):
         return NextChar(char_offset=None if self.eof else self.next_offset)
 
     @classmethod
-    def of(cls, text: str, start: int, end: int) -> TextPage:
+    def of(cls, text: str, start: int, end: int) -> Self:
         """Return the characters from ``start`` to before ``end``, or to the text's end."""
         lines = Lines(text)
         end = min(end, len(text))

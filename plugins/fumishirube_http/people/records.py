@@ -1,7 +1,5 @@
 """People and their rights, as the people file has them."""
 
-from __future__ import annotations
-
 import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Literal

@@ -29,7 +29,6 @@ from fumishirube.commands import (
 )
 from fumishirube.text import concepts, fold
 from fumishirube_manual.citations import place_of_section
-from fumishirube_manual.commands.editors import open_file
 from fumishirube_manual.commands.explanations import add_explanations, show_fate
 from fumishirube_manual.commands.result_lines import result_lines
 from fumishirube_manual.commands.results import CitedHit, SearchResults, as_json
@@ -197,6 +196,8 @@ def _surface(application: Application, trace: Trace) -> ManualSurface:
 
 
 def _open(results: SearchResults, context: SurfaceContext, options: Namespace) -> int:
+    from fumishirube_manual.commands.editors import open_file  # noqa: PLC0415 - for --open alone
+
     hits = results.shown
     if len(hits) < options.open:
         raise NotFound(f"there is no hit {options.open}; {counted(len(hits), 'hit')} shown")

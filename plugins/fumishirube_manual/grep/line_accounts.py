@@ -1,7 +1,5 @@
 """What ``manual_grep`` searched and what not, and the counts of lines by file or by folder."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """The answers of ``manual_grep``: lines by section, matches, what remains, and their text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """``manual_batch``: several calls of the manual tools in one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import monotonic

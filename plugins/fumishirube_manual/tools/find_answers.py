@@ -1,7 +1,5 @@
 """The compact answer of ``manual_find``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 

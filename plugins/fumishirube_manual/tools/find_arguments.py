@@ -1,7 +1,5 @@
 """The arguments of ``manual_find``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field

@@ -1,7 +1,5 @@
 """``manual_grep``: returns every line that contains a text, or matches a pattern."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from functools import partial

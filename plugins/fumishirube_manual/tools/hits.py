@@ -1,7 +1,5 @@
 """``manual_hits``: the stored result of a search, page by page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """``manual_ls``: lists the manuals, or a folder of one."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Annotated, Literal

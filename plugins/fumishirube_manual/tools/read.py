@@ -1,7 +1,5 @@
 """``manual_read``: reads a section with its sub-sections, or ranges of lines."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 

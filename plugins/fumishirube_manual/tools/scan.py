@@ -1,7 +1,5 @@
 """``manual_scan``: reads a file page by page, from any place."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

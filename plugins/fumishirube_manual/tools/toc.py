@@ -1,7 +1,5 @@
 """``manual_toc``: lists the files of a manual, and their headings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal

@@ -1,7 +1,5 @@
 """The arguments of ``manual_toc``."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any, Literal
 

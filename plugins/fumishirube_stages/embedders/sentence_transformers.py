@@ -1,7 +1,5 @@
 """Vectors of a model run by sentence-transformers."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +40,7 @@ class SentenceTransformers(Stage):
     passage_prefix: str | None = None
 
     @contextmanager
-    def open(self) -> Iterator[RunningSentenceTransformers]:
+    def open(self) -> Iterator["RunningSentenceTransformers"]:
         """Yield the running form, which loads the model when it is first used.
 
         Raises:
@@ -102,7 +100,7 @@ class RunningSentenceTransformers:
         with self._lock:
             self._model = None
 
-    def _loaded(self) -> SentenceTransformer:
+    def _loaded(self) -> "SentenceTransformer":
         """Return the model; a failed load is not tried again."""
         if self._failure is not None:
             raise self._failure
@@ -117,7 +115,7 @@ class RunningSentenceTransformers:
         return self._model
 
 
-def _load(settings: SentenceTransformers) -> SentenceTransformer:
+def _load(settings: SentenceTransformers) -> "SentenceTransformer":
     """Load the model. Importing the library takes seconds.
 
     A model that may not be downloaded is located first: given a name, the library calls the hub.

@@ -1,7 +1,5 @@
 """Two gates: the query by itself, and among the sections that hold the required terms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -136,14 +134,14 @@ class RequiredTerms(Stage):
             },
         )
 
-    def _terms(self, query: Query, corpus: Corpus) -> _Terms:
+    def _terms(self, query: Query, corpus: Corpus) -> "_Terms":
         cache = query.state.shared(dict[tuple[object, ...], _Terms], "required", self.fingerprint)
         key = (query.text, query.required)
         if key not in cache:
             cache[key] = self._usable_terms(query, corpus)
         return cache[key]
 
-    def _usable_terms(self, query: Query, corpus: Corpus) -> _Terms:
+    def _usable_terms(self, query: Query, corpus: Corpus) -> "_Terms":
         requested, picked = tuple(dict.fromkeys(query.required)), None
         if not requested:
             few = len(concepts(query.text)) <= self.picked_up_to

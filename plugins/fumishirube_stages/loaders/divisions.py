@@ -13,6 +13,8 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BREAKS = ("", "+")
 PASSAGE_LINES, PASSAGE_CHARS = 30, 1_500
 """The most lines and characters of a passage; a single longer line is still one passage."""
+MOST_STEPS = 500_000
+"""The most parser steps for a document, about four seconds of work."""
 
 
 def whole(text: str, title: str, searched: str | None = None) -> tuple[Section]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fumishirube import Heading, Unreadable
 from fumishirube.text import Lines
+from fumishirube_stages.loaders.divisions import MOST_STEPS
 from fumishirube_stages.loaders.heading_scan import PARAGRAPH, Piece, pieces
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 _UNDERLINE = re.compile(r"[ \t]*(?:==+|--+)[ \t]*\n?")
 _DEEPEST = 100
-MOST_STEPS = 500_000
-"""The most parser steps for a document, about four seconds of work."""
 _LONGEST_PARSED_TITLE = 1_000
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]!<>&]")
 _BLOCKS = frozenset(

@@ -10,7 +10,6 @@ from pydantic import Field
 from fumishirube import Document, Root, Section, Source, Stage
 from fumishirube_stages.loaders.decoded_files import decoded_file
 from fumishirube_stages.loaders.divisions import PASSAGE_CHARS, whole
-from fumishirube_stages.loaders.json_divisions import json_sections
 from fumishirube_stages.loaders.names import is_navigation, left_nothing, sources_ending
 
 _WORDS = {True: "true", False: "false", None: "null"}
@@ -66,8 +65,12 @@ class Json(Stage):
         except (ValueError, RecursionError):
             return whole(text, name)
         most = self.section_chars
-        sections = json_sections(text, name, most) if most and len(text) > most else ()
-        return sections or whole(text, name, "\n".join(_scalars(content)))
+        if most and len(text) > most:
+            from fumishirube_stages.loaders import json_divisions  # noqa: PLC0415 - for long ones
+
+            if sections := json_divisions.json_sections(text, name, most):
+                return sections
+        return whole(text, name, "\n".join(_scalars(content)))
 
 
 def _scalars(content: Any) -> Iterator[str]:

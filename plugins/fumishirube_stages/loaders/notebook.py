@@ -9,8 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 from fumishirube import Document, Root, Source, Stage, Unreadable
 from fumishirube.text import decode, unify_line_ends
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
-from fumishirube_stages.loaders.front_matter import reader_texts
-from fumishirube_stages.loaders.headings import headings_of_each
 from fumishirube_stages.loaders.names import left_nothing, sources_ending
 
 _BACKTICKS = re.compile("`{3,}")
@@ -57,6 +55,8 @@ class Notebook(Stage):
         Raises:
             Unreadable: when it is no notebook of version 4.
         """
+        from fumishirube_stages.loaders import front_matter, headings  # noqa: PLC0415 - new files
+
         path = source.path
         lines: list[str] = []
         texts: list[tuple[int, str]] = []
@@ -65,9 +65,9 @@ class Notebook(Stage):
                 texts.append((len(lines), "".join(f"{line}\n" for line in block.lines)))
             lines += [*block.lines, ""]
         text = "".join(f"{line}\n" for line in lines)
-        facts = reader_texts(text, ("title",)).facts
+        facts = front_matter.reader_texts(text, ("title",)).facts
         title = without_surrogates(str(facts.get("title", PurePosixPath(path).stem)))
-        titles = headings_of_each(texts)
+        titles = headings.headings_of_each(texts)
         sections = divided(text, titles, title) if titles else passages(text, title)
         return Document(path, "ipynb", text, sections, facts=facts)
 

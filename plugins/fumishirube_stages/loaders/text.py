@@ -7,21 +7,14 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from fumishirube import Document, Root, Section, Source, Stage, Unreadable
-from fumishirube.text import Lines, is_cjk
+from fumishirube import Document, Root, Source, Stage, Unreadable
+from fumishirube.text import is_cjk
 from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
-from fumishirube_stages.loaders.delimited import table_sections
-from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
+from fumishirube_stages.loaders.divisions import without_surrogates
 from fumishirube_stages.loaders.names import ending, is_navigation, left_nothing
-from fumishirube_stages.loaders.text_anchors import searched_by_anchors, with_anchors
-from fumishirube_stages.loaders.text_entries import ENTRIES
-from fumishirube_stages.loaders.text_headings import HEADINGS, org_title
-from fumishirube_stages.loaders.text_titles import rendered_titles
 from fumishirube_stages.loaders.toc_text import TOC
 
 _CONTROLS = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ue000-\uf8ff]")
-_DIRECTIVE = re.compile(r"^\.\. (?:[\w-]+:)?[\w-]+::(?:[ \t]|$)", re.MULTILINE)
-"""A directive of reStructuredText, which no other text has; ``.txt`` files may be in it too."""
 _SAMPLE = 65_536
 _MOST_CONTROLS = 0.01
 _LONGEST_LINE = 10_000
@@ -82,17 +75,19 @@ class Text(Stage):
         Raises:
             Unreadable: when it is not text for people.
         """
+        from fumishirube_stages.loaders import text_sections  # noqa: PLC0415 - for new files
+
         path = source.path
         text, remarks = self._decoded(root.read_bytes(path))
         name = PurePosixPath(path)
         suffix = name.suffix.lower()
         _check_lines(text, suffix)
-        title = org_title(text) if suffix == ".org" else ""
+        title = text_sections.org_title(text) if suffix == ".org" else ""
         return Document(
             path=path,
             file_type=suffix[1:] or "txt",
             text=text,
-            sections=_sections(text, title or without_surrogates(name.stem), suffix),
+            sections=text_sections.sections(text, title or without_surrogates(name.stem), suffix),
             navigation=is_navigation(path),
             facts={"title": title} if title else {},
             remarks=remarks,
@@ -135,22 +130,3 @@ def _check_lines(text: str, suffix: str) -> None:
     space = sum(map(str.isspace, sample)) / len(sample)
     if space < _LEAST_SPACE and sum(map(is_cjk, sample)) / len(sample) < _LEAST_CJK:
         raise Unreadable("the text is minified: lines without spaces", reason="minified")
-
-
-def _sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
-    if suffix in (".csv", ".tsv"):
-        return table_sections(text, title, suffix)
-    if suffix not in HEADINGS and _DIRECTIVE.search(text):
-        suffix = ".rst"
-    if suffix in HEADINGS:
-        lines = text.split("\n")[: Lines(text).total]
-        headings = [*HEADINGS[suffix](lines)]
-        if suffix in ENTRIES:
-            headings += ENTRIES[suffix](lines, headings, title)
-        if headings:
-            headings = sorted(
-                rendered_titles(lines, headings, suffix), key=lambda heading: heading.line
-            )
-            sections = divided(text, with_anchors(lines, headings, suffix), title)
-            return tuple(searched_by_anchors(text, sections, headings))
-    return passages(text, title)

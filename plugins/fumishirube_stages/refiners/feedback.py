@@ -1,7 +1,5 @@
 """Feedback: raises hits that resemble the first ones."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

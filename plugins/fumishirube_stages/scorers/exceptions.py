@@ -1,7 +1,5 @@
 """Exceptions: finds lines with exceptions, exclusions and prohibitions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from typing import Annotated, ClassVar, NamedTuple
@@ -62,20 +60,22 @@ class Exceptions(Stage):
             if places and passes_filter(text.passage, query):
                 yield Hit(text.passage, 1.0, places=places)
 
-    def _narrowed(self, text: str, windows: Iterable[_Window], query: Query) -> Iterator[TextRange]:
+    def _narrowed(
+        self, text: str, windows: Iterable["_Window"], query: Query
+    ) -> Iterator[TextRange]:
         query.budget.check()
         for number, window in enumerate(windows, 1):
             if number % _CHECKED == 0:
                 query.budget.check()
             yield window.narrowed(text, self.max_chars)
 
-    def _merges(self, window: _Window, above: int, below: int) -> bool:
+    def _merges(self, window: "_Window", above: int, below: int) -> bool:
         """Return whether a window becomes longer by one that begins in it: never over the most."""
         return self.merge and above < window.end and below - window.start <= self.max_chars
 
     def _windows(
         self, text: PassageText, projection: Projection, words: Iterable[str]
-    ) -> Iterator[_Window]:
+    ) -> Iterator["_Window"]:
         # Merge lazily instead of sorting, so that many matches do not block other threads.
         matches = merge(*(_matches(text.own, projection, word) for word in words))
         lines = Lines(text.own)

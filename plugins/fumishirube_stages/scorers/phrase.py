@@ -1,7 +1,5 @@
 """Phrases of the query that occur in the section verbatim."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
@@ -71,7 +69,7 @@ class PhraseScorer(Stage):
                 yield scored[key]
 
     def _score(
-        self, passage: Passage, phrases: _QueryPhrases, rarities: _SpanRarity, weight: float
+        self, passage: Passage, phrases: "_QueryPhrases", rarities: "_SpanRarity", weight: float
     ) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
         find_spans = _verbatim if phrases.japanese else _verbatim_words

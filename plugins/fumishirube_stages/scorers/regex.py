@@ -1,14 +1,13 @@
 """Regex: finds the matches of a regular expression, with limits of time and memory."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from types import ModuleType
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -18,9 +17,6 @@ from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
 from fumishirube_stages.scorers.text_hits import first_text_hits, hit_at, passes_filter
 from fumishirube_stages.scorers.worker import first_of_lines
 from fumishirube_stages.scorers.worker_pool import Worker, WorkerLost, WorkerPool
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 _RE2_MEMORY = 1024 * 1024
 _CACHED_PATTERNS = 128
@@ -55,7 +51,7 @@ class Regex(Stage):
     by_line: bool = False
 
     @contextmanager
-    def open(self) -> Iterator[RunningRegex]:
+    def open(self) -> Iterator["RunningRegex"]:
         """Yield the running form, which reuses its processes between searches."""
         workers = WorkerPool(self.workers)
         try:
