@@ -33,7 +33,7 @@ _HEADED = 0.3
 _FIGURES = 1.2
 _WORTHWHILE = 0.3
 _REPEATED = 0.25
-_HALF = 0.5
+HALF = 0.5
 
 
 class LineTexts:
@@ -182,7 +182,7 @@ class LineScores:
         if not self._texts.wants_figure or any(_DIGIT.search(lines[at]) for at in chosen[:2]):
             return chosen
         best = scores[chosen[0]]
-        likely = [at for at in range(len(lines)) if scores[at] >= _HALF * best]
+        likely = [at for at in range(len(lines)) if scores[at] >= HALF * best]
         with_figure = [at for at in likely if _DIGIT.search(lines[at])]
         second = max(with_figure, key=scores.__getitem__, default=chosen[0])
         return list(dict.fromkeys((chosen[0], second, *chosen)))
@@ -221,7 +221,7 @@ class LineScores:
         return {
             concept.text
             for (concept, _), among in zip(self._present, zip(*shares, strict=True), strict=True)
-            if max(among) >= _HALF
+            if max(among) >= HALF
         }
 
     def weights_in(self, at: int) -> Mapping[str, float]:
@@ -229,7 +229,7 @@ class LineScores:
         return {
             concept.text: concept.weight
             for (concept, _), share in zip(self._present, self._shares[at], strict=False)
-            if share >= _HALF
+            if share >= HALF
         }
 
     @cached_property

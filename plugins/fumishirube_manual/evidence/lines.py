@@ -19,10 +19,15 @@ from fumishirube_manual.evidence.blocks import (
     sentence_goes_on,
 )
 from fumishirube_manual.evidence.code_blocks import code_lines, is_fence
-from fumishirube_manual.evidence.concept_weights import ConceptWeight
+from fumishirube_manual.evidence.concept_weights import (
+    ConceptWeight,
+    LineText,
+    marked_shares,
+    marks,
+)
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.gaps import between, gaps, rest
-from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
+from fumishirube_manual.evidence.line_scores import HALF, LineScores, LineTexts
 from fumishirube_manual.evidence.markup import rendered_lines, without_targets
 from fumishirube_manual.evidence.records import defining_lines, is_member, record_lines
 
@@ -249,6 +254,20 @@ class SectionLines:
     def present(self) -> set[str]:
         """The concepts that the headings or a line contain."""
         return self._scores.present(range(len(self._lines)))
+
+    def present_below(self, headings: Iterable[str]) -> set[str]:
+        """Return the concepts that some headings, or a line below them, contain."""
+        columns = marks([LineText.of("\n".join(headings))], self._weights)
+        named = {
+            concept.text
+            for concept, column in zip(self._weights, columns, strict=True)
+            if marked_shares(concept, column)[0] >= HALF
+        }
+        return named | self._in_lines
+
+    @cached_property
+    def _in_lines(self) -> set[str]:
+        return {text for at in range(len(self._lines)) for text in self._scores.weights_in(at)}
 
     def _show(self, shown: dict[int, str], at: int, most: int) -> int:
         """Add a line to the shown ones; return the number of characters that it takes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 
@@ -154,7 +154,7 @@ class EvidenceReader:
 
     def missing_words(self, rows: Iterable[TraceRow]) -> list[str]:
         """Return words of the query that are present in none of the sections of some rows."""
-        present = self._present(rows)
+        present = [*self._present(rows)]
         return [
             concept.text
             for concept in concepts(self._trace.text)
@@ -189,20 +189,24 @@ class EvidenceReader:
 
     def met_wordings(self, rows: Iterable[TraceRow]) -> list[int]:
         """Return the numbers of the wordings of which the section of a row has half."""
-        present = self._present(rows)
+        present = [*self._present(rows)]
         return [
             number
             for number, concepts_of in enumerate(wordings_of(self._trace))
             if any(_most_of(concepts_of, texts) for texts in present)
         ]
 
-    def _present(self, rows: Iterable[TraceRow]) -> Sequence[Collection[str]]:
-        """Return the concepts in the section of each row, omitting sections that have changed.
+    def _present(self, rows: Iterable[TraceRow]) -> Iterator[Collection[str]]:
+        """Yield the concepts in the section of each row, omitting sections that have changed.
 
-        Of sections with the same text under the same headings, one is read.
+        Of sections with the same text, one is read.
         """
-        different = {(row.digest, row.title, row.ancestors, wording_of(row)): row for row in rows}
-        return [lines.present for row in different.values() if (lines := self._lines(row))]
+        read: dict[tuple[str, int], SectionLines | None] = {}
+        for row in rows:
+            same = row.digest, wording_of(row)
+            read[same] = lines = read.get(same) or self._lines(row)
+            if lines is not None:
+                yield lines.present_below((row.title, *row.ancestors))
 
 
 def _most_of(weighted: Sequence[tuple[str, float]], present: Collection[str]) -> bool:
