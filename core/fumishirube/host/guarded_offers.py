@@ -34,10 +34,24 @@ from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
 
-_OPENING, _SLOW_OPENING = "open", 5.0
-"""The name of the method that opens, and the seconds after which it is named."""
+_OPEN = "open"
+_SLOW = 5.0
+"""Seconds after which what opens or closes is named."""
 
 T = TypeVar("T")
+
+
+@contextmanager
+def _placed(work: ForeignWork | None, at: str) -> Iterator[None]:
+    """Give an error of a stage its place in the configuration, and the name of its plugin."""
+    try:
+        yield
+    except PluginError as error:
+        raise ConfigError(str(error), at=at) from error
+    except ConfigError as error:
+        if work is None or error.at:
+            raise
+        raise ConfigError(f"{work.label}: {error}", at=at) from error
 
 
 class GuardedOffers:
@@ -67,10 +81,10 @@ class GuardedOffers:
         """
         stage, work = named.stage, self.work(kind_name, named.plugin, named.name)
         if isinstance(stage, ResourceStage) and kind_name != INDEXES:
-            try:
+            with _placed(work, named.coordinate):
                 stage = opening.enter_context(self.opened(work, stage.open))
-            except PluginError as error:
-                raise ConfigError(str(error), at=named.coordinate) from error
+                with self.building(work):
+                    self._require_methods(kind_name, stage)
         if work is None:
             return named._replace(stage=stage, trusted=True)
         if kind_name == LOADERS:
@@ -78,6 +92,13 @@ class GuardedOffers:
             return named._replace(stage=loader)
         kind = GUARDED_KINDS.get(kind_name, GuardedStage)
         return named._replace(stage=kind(stage, work, self._guard))
+
+    def _require_methods(self, kind_name: str, running: object) -> None:
+        """Raise unless what a stage opened has the methods of its kind."""
+        _, noun, verbs = self._plugins.registry[kind_name].kind
+        if missing := [verb for verb in verbs if not callable(getattr(running, verb, None))]:
+            name = type(running).__name__
+            raise TypeError(f"its open() yields a {name}, which is no {noun}: no {missing[0]}()")
 
     def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates | None:
         """Return what runs the updates in which these running stages take part, if it has to."""
@@ -90,7 +111,7 @@ class GuardedOffers:
             yield
             return
         try:
-            with self._guard.marked(work):
+            with self._named_if_slow(work), self._guard.marked(work):
                 yield
         except (AlreadyServed, ConfigError, PluginError):
             raise
@@ -102,11 +123,9 @@ class GuardedOffers:
     @contextmanager
     def configuring(self, kind_name: str, plugin: str, name: str, at: str) -> Iterator[None]:
         """Run code of a stage that the configuration names; a :class:`ConfigError` says where."""
-        try:
-            with self.building(self.work(kind_name, plugin, name)):
-                yield
-        except PluginError as error:
-            raise ConfigError(str(error), at=at) from error
+        work = self.work(kind_name, plugin, name)
+        with _placed(work, at), self.building(work):
+            yield
 
     @contextmanager
     def opened(
@@ -122,30 +141,33 @@ class GuardedOffers:
                 yield running
             return
         opening = ExitStack()  # no "with": an error of the body is none of the stage's
-        with self.building(work), self._named_if_slow(work):
+        with self.building(work):
             running = opening.enter_context(begin())
+        self._guard.log.worked(work, _OPEN)
         try:
             yield running
         finally:
             try:
-                with self._guard.watched(work, "close"):
+                with self._named_if_slow(work, "closed"), self._guard.watched(work, "close"):
                     opening.close()
             except BaseException as error:
                 if is_interrupt(error):
                     raise
 
     @contextmanager
-    def _named_if_slow(self, work: ForeignWork) -> Iterator[None]:
-        """Record that something is still being opened, while all else waits for it."""
-        problem = f"it is not open after {_SLOW_OPENING:.0f} s, and everything waits for it"
-        alarm = Timer(_SLOW_OPENING, self._guard.log.record, (work, problem), {"method": _OPENING})
+    def _named_if_slow(self, work: ForeignWork, state: str = _OPEN) -> Iterator[None]:
+        """Record that something is still being opened or closed, while all else waits for it."""
+        problem = f"it is not {state} after {_SLOW:.0f} s, and everything waits for it"
+        alarm = Timer(_SLOW, self._guard.log.record, (work, problem), {"method": state})
         alarm.daemon = True
         alarm.start()
         try:
             yield
         finally:
+            named = not alarm.is_alive()
             alarm.cancel()
-        self._guard.log.worked(work, _OPENING)
+        if named:
+            self._guard.log.worked(work, state)
 
     @contextmanager
     def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:
