@@ -15,6 +15,7 @@ from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.guarded_stages import GuardedStage
 from fumishirube.host.offered_types import (
     check_contents,
+    check_error,
     check_listed,
     check_question,
     check_text,
@@ -51,7 +52,7 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
         tool,
         run=watched("run")(run),
         before=before and watched("before")(before),
-        refused=refused and watched("refused")(refused),
+        refused=refused and watched("refused")(checking(check_error, refused)),
         text=text and watched("text")(checking(check_text, text)),
         question=question and or_nothing("question", checking(check_question, question), None),
     )
