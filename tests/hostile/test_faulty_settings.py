@@ -132,6 +132,16 @@ def test_what_a_schema_prints_stays_out_of_the_output(workspace: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_module_that_is_imported_slowly_is_named_while_all_else_waits(workspace: Path) -> None:
+    offer(workspace, "__import__('time').sleep(7)")
+    done = run(workspace, "find", "oil", "--json")
+    assert done.json["hits"]
+    assert "plugin owner: its import failed: it is not imported after 5 s" in done.err
+    listed = run(workspace, "plugins", "--json").json
+    assert [report["faults"] for report in listed if report["plugin"] == "owner"] == [[]]
+
+
+@pytest.mark.slow
 def test_a_stage_that_closes_slowly_is_named_while_all_else_waits(workspace: Path) -> None:
     opening = """@contextmanager
     def open(self):

@@ -10,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from threading import Timer
 from typing import Any, TypeVar
 
 from fumishirube.disk.roots import Root
@@ -35,8 +34,6 @@ from fumishirube.traces.records import Trace
 _log = logging.getLogger("fumishirube")
 
 _OPEN = "open"
-_SLOW = 5.0
-"""Seconds after which what opens or closes is named."""
 
 T = TypeVar("T")
 
@@ -111,7 +108,7 @@ class GuardedOffers:
             yield
             return
         try:
-            with self._named_if_slow(work), self._guard.marked(work):
+            with self._guard.named_if_slow(work, _OPEN), self._guard.marked(work):
                 yield
         except (AlreadyServed, ConfigError, PluginError):
             raise
@@ -148,26 +145,11 @@ class GuardedOffers:
             yield running
         finally:
             try:
-                with self._named_if_slow(work, "closed"), self._guard.watched(work, "close"):
+                with self._guard.named_if_slow(work, "closed"), self._guard.watched(work, "close"):
                     opening.close()
             except BaseException as error:
                 if is_interrupt(error):
                     raise
-
-    @contextmanager
-    def _named_if_slow(self, work: ForeignWork, state: str = _OPEN) -> Iterator[None]:
-        """Record that something is still being opened or closed, while all else waits for it."""
-        problem = f"it is not {state} after {_SLOW:.0f} s, and everything waits for it"
-        alarm = Timer(_SLOW, self._guard.log.record, (work, problem), {"method": state})
-        alarm.daemon = True
-        alarm.start()
-        try:
-            yield
-        finally:
-            named = not alarm.is_alive()
-            alarm.cancel()
-        if named:
-            self._guard.log.worked(work, state)
 
     @contextmanager
     def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:
