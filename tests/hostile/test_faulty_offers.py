@@ -58,13 +58,22 @@ SURFACE = """
 import itertools
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 from fumishirube import Answer, ClassicSettings, NotFound, Params, Stage, Tool, hook
-from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template
+from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template, View
+from pydantic import Field
 
 class Reply(Answer):
     value: Any = None
     number: int = 0
+
+class Unknown(Params):
+    size: Annotated[int, Field(json_schema_extra=dict(type="real"))] = 0
+
+class Leaving(Params):
+    @classmethod
+    def __get_pydantic_json_schema__(cls, *_):
+        raise SystemExit
 
 def reply(params, call):
     return {reply}
@@ -122,6 +131,10 @@ NAMED = "surface 'own' of plugin offerer: "
         (
             "tools = lambda self, context: [replace(TOOL, examples=3)]",
             "TypeError: 'examples' of Tool 'own_tool' is of the type int",
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, view=View('http://own', '<p>'))]",
+            "TypeError: 'view' of Tool 'own_tool' has a URI that does not begin with ui://",
         ),
         (
             "tools = lambda self, context: [replace(TOOL, pages='absent')]",
@@ -233,6 +246,18 @@ def test_a_surface_whose_background_work_is_refused_is_named_and_served(
         (
             "tools = lambda self, context: [replace(TOOL, examples=({'no': 1},))]",
             "tool own_tool of plugin offerer: left out: examples[0].no: ",
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, examples=({'no': object()},))]",
+            "tool own_tool of plugin offerer: left out: examples[0] is not JSON: ",
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, params=Unknown)]",
+            "tool own_tool of plugin offerer: left out: input schema: $.size has the type 'real'",
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, params=Leaving)]",
+            f"tool own_tool of plugin offerer: left out: {NAMED}SystemExit",
         ),
         (
             "resources = lambda self, context: replace(RESOURCES, scheme='manual')",
@@ -548,6 +573,19 @@ def test_a_command_with_a_help_that_is_no_text_is_named_and_the_others_remain(
         assert "greet" not in done.out
 
 
+def test_a_command_without_a_line_for_the_help_is_refused_and_the_help_remains(
+    workspace: Path, plugins: Path
+) -> None:
+    code = COMMAND.format(help="kind", serves=False).replace('"be kind"', "None")
+    stranger(plugins, "greeter", code)
+    done = run(workspace, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert "find" in done.out
+    problem = "command 'greet': its help is no text"
+    assert report(workspace, "greeter")["problems"] == [problem]
+    assert doctor_names(workspace, "greeter", problem)
+
+
 def test_a_way_to_serve_that_cannot_add_its_arguments_leaves_the_others(
     workspace: Path, plugins: Path
 ) -> None:
@@ -663,6 +701,7 @@ def test_a_command_that_exits_or_refuses_is_no_fault(workspace: Path, plugins: P
         ("prompt 'own'", "write=lambda arguments: None", "it returned a NoneType and no text"),
         ("prompt 'own'", "complete=lambda *_: None", "'NoneType' object is not iterable"),
         ("tool 'own_tool'", "text=lambda answer: None", "it returned a NoneType and no text"),
+        ("tool 'own_tool'", "refused=lambda *_: None", "it returned a NoneType and no ToolError"),
     ],
 )
 def test_what_a_surface_returns_is_checked_and_named(
@@ -690,6 +729,7 @@ def test_what_a_surface_returns_is_checked_and_named(
         "stamp": ("resources/subscribe", {"uri": "own:a"}),
         "write": ("prompts/get", {"name": "own"}),
         "text": ("tools/call", {"name": "own_tool", "arguments": {}}),
+        "refused": ("tools/call", {"name": "own_tool", "arguments": {"no": 1}}),
     }
     reference = (
         {"type": "ref/prompt", "name": "own"}
@@ -706,6 +746,18 @@ def test_what_a_surface_returns_is_checked_and_named(
         assert f"plugin offerer: {part} failed: " in wire.hang_up()
     (fault,) = report(workspace, "offerer")["faults"]
     assert problem in fault
+
+
+@pytest.mark.slow
+def test_a_surface_that_makes_its_tools_slowly_is_named_while_all_else_waits(
+    workspace: Path, plugins: Path
+) -> None:
+    offer(plugins, "tools = lambda self, context: [__import__('time').sleep(7), TOOL][1:]")
+    with Wire(workspace, **installed(workspace)) as wire:
+        assert wire.ok("own_tool")
+        told = wire.hang_up()
+    assert "plugin offerer: surface 'own' failed: it is not open after 5 s" in told
+    assert report(workspace, "offerer")["faults"] == []
 
 
 @pytest.mark.slow

@@ -13,10 +13,13 @@ PLUGIN = """
 import sys, threading
 from contextlib import contextmanager
 from typing import Any, ClassVar
-from fumishirube import Ranking, Stage, hook
+from fumishirube import ConfigError, Ranking, Stage, hook
 
 def fail(*_):
     raise RuntimeError("hostile")
+
+def refuse():
+    raise ConfigError("no model is here; download one")
 
 class Own(Stage):
     generates: ClassVar[bool] = True
@@ -63,6 +66,9 @@ UNUSABLE = [
     ("def __getattr__(self, name): sys.exit(0)", "SystemExit: 0"),
     ("def lacking(self, stages): fail()", "RuntimeError: hostile"),
     ("open = contextmanager(fail)", "RuntimeError: hostile"),
+    ("open = contextmanager(lambda self: (yield))", "TypeError: its open() yields a NoneType"),
+    ("open = contextmanager(lambda self: refuse())", "no model is here; download one"),
+    ("model_post_init = lambda self, context: refuse()", "no model is here; download one"),
 ]
 
 
@@ -123,6 +129,29 @@ def test_what_a_schema_prints_stays_out_of_the_output(workspace: Path) -> None:
     assert done.code == 0
     assert done.json["$defs"]["scorer"]
     assert "noise" in done.err
+
+
+@pytest.mark.slow
+def test_a_module_that_is_imported_slowly_is_named_while_all_else_waits(workspace: Path) -> None:
+    offer(workspace, "__import__('time').sleep(7)")
+    done = run(workspace, "find", "oil", "--json")
+    assert done.json["hits"]
+    assert "plugin owner: its import failed: it is not imported after 5 s" in done.err
+    listed = run(workspace, "plugins", "--json").json
+    assert [report["faults"] for report in listed if report["plugin"] == "owner"] == [[]]
+
+
+@pytest.mark.slow
+def test_a_stage_that_closes_slowly_is_named_while_all_else_waits(workspace: Path) -> None:
+    opening = """@contextmanager
+    def open(self):
+        yield self
+        __import__("time").sleep(7)
+"""
+    offer(workspace, opening)
+    done = run(workspace, "find", "oil", "--json")
+    assert done.json["hits"]
+    assert "plugin owner: scorer 'own' failed: it is not closed after 5 s" in done.err
 
 
 def test_a_stage_that_fails_to_close_is_named_after_the_answer(workspace: Path) -> None:

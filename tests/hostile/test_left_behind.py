@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from http_server import eventually
 from manuals import fumishirube, write
 from stdio import Wire
 from strangers import stranger
@@ -22,6 +23,7 @@ def leave(where):
     match os.environ["LEFT"]:
         case "timer": signal.setitimer(signal.ITIMER_REAL, 0.2)
         case "copy": os.fork()
+        case "folder": os.chdir(os.path.dirname(os.getcwd()))
         case "log":
             logging.disable(logging.CRITICAL)
             raise RuntimeError("hostile")
@@ -134,6 +136,35 @@ def test_a_server_outlives_a_timer_and_copies_of_itself(workspace: Path, site: s
             wire.ping()
             assert f"plugin leaver: refiner 'leaver' failed: {told}" in wire.hang_up()
         assert told in faults(workspace, site)
+
+
+def test_a_command_finds_the_workspace_after_an_import_changed_the_current_folder(
+    workspace: Path, site: str
+) -> None:
+    environ = {"PYTHONPATH": site, "WHERE": "import", "LEFT": "folder"}
+    done = fumishirube("find", "solar winter", "--json", cwd=workspace, environ=environ)
+    assert done.code == 0, done.err
+    assert done.json["hits"]
+    listed = fumishirube("plugins", "--json", cwd=workspace, environ=environ).json
+    (problems,) = (report["problems"] for report in listed if report["plugin"] == "leaver")
+    assert problems == ["it changed the current folder, which was undone"]
+
+
+@pytest.mark.parametrize("chosen", [("--workspace", "."), ("--in", "manuals/m")])
+def test_a_server_reads_its_configuration_again_after_the_current_folder_changed(
+    workspace: Path, site: str, chosen: tuple[str, str]
+) -> None:
+    file = workspace / "fumishirube.yaml"
+    options = (*chosen, "--config", file.name)
+    own = {f"XDG_{kind}_HOME": str(workspace / "own") for kind in ("CONFIG", "CACHE", "STATE")}
+    environ = {"PYTHONPATH": site, "WHERE": "refine", "LEFT": "folder", **own}
+    with Wire(workspace, *options, **environ) as wire:
+        wire.ok("manual_ls")
+        assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
+        file.write_text("surfaces: [{use: manual, with: {extras: []}}]\n", encoding="utf-8")
+        eventually(lambda: "manual_grep" not in str(wire.request("tools/list", {})))
+        assert wire.ok("manual_ls")["items"]
+        assert "reload refused" not in wire.hang_up()
 
 
 @pytest.mark.many_cases

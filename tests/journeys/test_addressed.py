@@ -177,6 +177,8 @@ def test_a_call_fails_with_its_detector(
         failed = wire.request("tools/call", {"name": tool, "arguments": arguments})["result"]
         stderr = wire.hang_up()
     assert failed["_meta"]["fumishirube/error"]["code"] == "internal_error"
+    told = f"scorer 'presses' of plugin presser failed: {error}"
+    assert told in failed["_meta"]["fumishirube/error"]["message"]
     assert f"plugin presser: scorer 'presses' failed: {error}" in stderr
 
 

@@ -299,6 +299,18 @@ def test_one_module_is_one_plugin(plugin_venv: PluginVenv, tmp_path: Path) -> No
             "refiner 'a' is not a subclass of fumishirube.Stage",
         ),
         (PLUGIN.format(name="a").replace("(Stage)", ""), "refiner 'a' is not a subclass of "),
+        (
+            PLUGIN.format(name="a").replace("def register", "async def register"),
+            "register_refiners() is a coroutine or a generator: make it a plain function",
+        ),
+        (
+            PLUGIN.format(name="a") + "    yield\n",
+            "register_refiners() is a coroutine or a generator: make it a plain function",
+        ),
+        (
+            "from fumishirube import hook\n@hook\nasync def search_finished(trace): ...\n",
+            "search_finished() is a coroutine or a generator: make it a plain function",
+        ),
     ],
 )
 def test_a_bad_stranger_is_refused(

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -250,6 +251,14 @@ def twice(ranking: Any) -> Any:
     return ranking._replace(hits=(*ranking.hits, *ranking.hits))
 
 
+def many(ranking: Any) -> Any:
+    return ranking._replace(hits=ranking.hits * 400_000)
+
+
+def scored(score: Any) -> Callable[[Any], Any]:
+    return lambda ranking: ranking._replace(hits=[hit.scored(score) for hit in ranking.hits])
+
+
 def numbers(ranking: Any) -> Any:
     return ranking._replace(hits=(1, 2))
 
@@ -267,6 +276,11 @@ def numbers(ranking: Any) -> Any:
         ("fuse", twice, "a section is in the ranking twice"),
         ("refine", lambda _: 1, "it returned int"),
         ("refine", twice, "a section is in the ranking twice"),
+        ("refine", scored(Decimal(1)), "a score is a decimal.Decimal, and no int or float"),
+        ("refine", scored("1"), "a score is a str, and no int or float"),
+        ("refine", scored(10**400), "a score is not a finite number"),
+        ("score", lambda hits: hits * 400_000, "it returned more than 1000000 items"),
+        ("refine", many, "it returned more than 1000000 items"),
     ],
 )
 def test_a_wrong_result_counts_as_a_failure_and_is_named(

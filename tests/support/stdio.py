@@ -142,13 +142,17 @@ class Fumishirube(_Caller):
 
 
 class Wire(_Caller):
-    """A server process, and a client that sends any JSON and checks each line that comes back."""
+    """A server process, and a client that sends any JSON and checks each line that comes back.
 
-    def __init__(self, workspace: Path, **environ: str) -> None:
+    With ``options`` the server is started with these, in the workspace.
+    """
+
+    def __init__(self, workspace: Path, *options: str, **environ: str) -> None:
         self.workspace = workspace
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            command_line(workspace),
+            [warm_script(), "serve", *options] if options else command_line(workspace),
+            cwd=workspace if options else None,
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,

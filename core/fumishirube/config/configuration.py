@@ -167,7 +167,7 @@ def load_config(
     """
     environ = os.environ if environ is None else environ
     workspace = workspace.resolve()
-    path = file if file is not None else workspace / FILE
+    path = file.absolute() if file is not None else workspace / FILE
     if file is not None and not file.is_file():
         raise ConfigError(f"--config: there is no file {file.name!r}")
     classic_file = workspace / CLASSIC

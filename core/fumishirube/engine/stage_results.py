@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from fumishirube.budget import Budget
@@ -20,8 +20,11 @@ from fumishirube.text.synonyms import Synonyms
 
 T = TypeVar("T")
 
+MOST_ITEMS = 1_000_000
+"""So many items may a stage return: more fill the memory, and the time of the call."""
 _LARGEST = 1e100
 """Of larger scores, later stages might make infinite ones, and be blamed for it."""
+_TOO_MANY = f"it returned more than {MOST_ITEMS} items"
 _SEVERAL = (tuple, list)
 _NUMBERS = {int}
 
@@ -42,7 +45,7 @@ def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
         _require(isinstance(run.name, str), "the name of a run is text")
         _require(not has_surrogates(run.name), "the name of a run is Unicode text")
         _require(isinstance(run.query, Query), "a run has a query")
-        _require(_are_finite([run.weight]), "the weight of a run is a number")
+        _require_finite([run.weight], "the weight of a run")
         _check_query(run.query)
     return plan
 
@@ -54,10 +57,11 @@ def checked_hits(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> R
     """
     if isinstance(result, Ranking):
         _require(isinstance(result.hits, Sequence), "the hits of a ranking are a sequence")
+        _require(len(result.hits) <= MOST_ITEMS, _TOO_MANY)
         _require(_are(result.hits, Hit), "a ranking contains hits, and nothing else")
     else:
         result = Ranking(_items(result, Hit))
-    _require(_are_finite([hit.score for hit in result.hits]), "a score is not a finite number")
+    _require_finite([hit.score for hit in result.hits], "a score")
     if not trusted:
         largest = max((abs(hit.score) for hit in result.hits), default=0.0)
         _require(largest <= _LARGEST, "a score is too large a number")
@@ -82,14 +86,14 @@ def _check_hits(hits: Sequence[Hit]) -> None:
     _require(_are(passages, Passage), "a hit has a passage")
     paths, lines = ({type(each[place]) for each in passages} for place in (0, 1))
     _require(paths <= {str} and lines <= {int}, "a section has a path and a first line")
-    _require(_are_finite(coverages), "a coverage is not a finite number")
+    _require_finite(coverages, "a coverage")
     _require(_are(labels, frozenset), "labels are a frozenset")
     _require(_are(frozenset().union(*{*labels}), str), "a label is text")
     _require(_are(matched, tuple), "matched spans are texts")
     _require(_are(chain.from_iterable({*matched}), str), "matched spans are texts")
     _require(_are(signals, Mapping), "signals are a mapping")
     values = [*chain.from_iterable(each.values() for each in signals if each)]
-    _require(_are_finite(values), "a signal is not a finite number")
+    _require_finite(values, "a signal")
     _require(_are(places, Sequence), "places are ranges")
     _require(_are(chain.from_iterable(filter(None, places)), TextRange), "places are ranges")
 
@@ -172,15 +176,23 @@ def _are_texts(items: object) -> bool:
     return isinstance(items, tuple) and _are(items, str)
 
 
-def _are_finite(items: Collection[Any]) -> bool:
-    """Tell whether all items are finite numbers; one that is not makes their sum such a one."""
-    return _are(items, (int, float)) and math.isfinite(sum(items))
+def _require_finite(items: Collection[Any], what: str) -> None:
+    """Raise unless all items are finite numbers; one that is not makes their sum such a one."""
+    for kind in {*map(type, items)}:
+        name = f"{what} is a {kind.__module__}.{kind.__qualname__}, and no int or float"
+        _require(issubclass(kind, (int, float)), name.replace("builtins.", ""))
+    try:
+        finite = math.isfinite(sum(items))
+    except OverflowError:  # a whole number that no float can be
+        finite = False
+    _require(finite, f"{what} is not a finite number")
 
 
 def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:
     if not isinstance(result, Iterable):
         raise WrongResult(f"it returned {type(result).__name__}")
-    items = tuple(result)
+    items = tuple(islice(result, MOST_ITEMS + 1))
+    _require(len(items) <= MOST_ITEMS, _TOO_MANY)
     if not _are(items, kind):
         raise WrongResult(f"it returned something else than a {kind.__name__}")
     return items

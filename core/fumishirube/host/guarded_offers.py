@@ -10,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from threading import Timer
 from typing import Any, TypeVar
 
 from fumishirube.disk.roots import Root
@@ -34,10 +33,22 @@ from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
 
-_OPENING, _SLOW_OPENING = "open", 5.0
-"""The name of the method that opens, and the seconds after which it is named."""
+_OPEN = "open"
 
 T = TypeVar("T")
+
+
+@contextmanager
+def _placed(work: ForeignWork | None, at: str) -> Iterator[None]:
+    """Give an error of a stage its place in the configuration, and the name of its plugin."""
+    try:
+        yield
+    except PluginError as error:
+        raise ConfigError(str(error), at=at) from error
+    except ConfigError as error:
+        if work is None or error.at:
+            raise
+        raise ConfigError(f"{work.label}: {error}", at=at) from error
 
 
 class GuardedOffers:
@@ -67,10 +78,10 @@ class GuardedOffers:
         """
         stage, work = named.stage, self.work(kind_name, named.plugin, named.name)
         if isinstance(stage, ResourceStage) and kind_name != INDEXES:
-            try:
+            with _placed(work, named.coordinate):
                 stage = opening.enter_context(self.opened(work, stage.open))
-            except PluginError as error:
-                raise ConfigError(str(error), at=named.coordinate) from error
+                with self.building(work):
+                    self._require_methods(kind_name, stage)
         if work is None:
             return named._replace(stage=stage, trusted=True)
         if kind_name == LOADERS:
@@ -78,6 +89,13 @@ class GuardedOffers:
             return named._replace(stage=loader)
         kind = GUARDED_KINDS.get(kind_name, GuardedStage)
         return named._replace(stage=kind(stage, work, self._guard))
+
+    def _require_methods(self, kind_name: str, running: object) -> None:
+        """Raise unless what a stage opened has the methods of its kind."""
+        _, noun, verbs = self._plugins.registry[kind_name].kind
+        if missing := [verb for verb in verbs if not callable(getattr(running, verb, None))]:
+            name = type(running).__name__
+            raise TypeError(f"its open() yields a {name}, which is no {noun}: no {missing[0]}()")
 
     def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates | None:
         """Return what runs the updates in which these running stages take part, if it has to."""
@@ -90,7 +108,7 @@ class GuardedOffers:
             yield
             return
         try:
-            with self._guard.marked(work):
+            with self._guard.named_if_slow(work, _OPEN), self._guard.marked(work):
                 yield
         except (AlreadyServed, ConfigError, PluginError):
             raise
@@ -102,11 +120,9 @@ class GuardedOffers:
     @contextmanager
     def configuring(self, kind_name: str, plugin: str, name: str, at: str) -> Iterator[None]:
         """Run code of a stage that the configuration names; a :class:`ConfigError` says where."""
-        try:
-            with self.building(self.work(kind_name, plugin, name)):
-                yield
-        except PluginError as error:
-            raise ConfigError(str(error), at=at) from error
+        work = self.work(kind_name, plugin, name)
+        with _placed(work, at), self.building(work):
+            yield
 
     @contextmanager
     def opened(
@@ -122,30 +138,18 @@ class GuardedOffers:
                 yield running
             return
         opening = ExitStack()  # no "with": an error of the body is none of the stage's
-        with self.building(work), self._named_if_slow(work):
+        with self.building(work):
             running = opening.enter_context(begin())
+        self._guard.log.worked(work, _OPEN)
         try:
             yield running
         finally:
             try:
-                with self._guard.watched(work, "close"):
+                with self._guard.named_if_slow(work, "closed"), self._guard.watched(work, "close"):
                     opening.close()
             except BaseException as error:
                 if is_interrupt(error):
                     raise
-
-    @contextmanager
-    def _named_if_slow(self, work: ForeignWork) -> Iterator[None]:
-        """Record that something is still being opened, while all else waits for it."""
-        problem = f"it is not open after {_SLOW_OPENING:.0f} s, and everything waits for it"
-        alarm = Timer(_SLOW_OPENING, self._guard.log.record, (work, problem), {"method": _OPENING})
-        alarm.daemon = True
-        alarm.start()
-        try:
-            yield
-        finally:
-            alarm.cancel()
-        self._guard.log.worked(work, _OPENING)
 
     @contextmanager
     def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:

@@ -12,9 +12,10 @@ from pydantic_core import PydanticSerializationError
 from fumishirube.engine.stage_results import checked_ranking
 from fumishirube.errors import Cancelled, FumishirubeError, ToolError
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.guarded_stages import GuardedStage
+from fumishirube.host.guarded_stages import GuardedStage, NamedInErrors
 from fumishirube.host.offered_types import (
     check_contents,
+    check_error,
     check_listed,
     check_question,
     check_text,
@@ -51,7 +52,7 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
         tool,
         run=watched("run")(run),
         before=before and watched("before")(before),
-        refused=refused and watched("refused")(refused),
+        refused=refused and watched("refused")(checking(check_error, refused)),
         text=text and watched("text")(checking(check_text, text)),
         question=question and or_nothing("question", checking(check_question, question), None),
     )
@@ -118,8 +119,8 @@ GUARDED_OFFERS: Mapping[type, Callable[[Any, ForeignWork, PluginGuard], Any]] = 
 """The guards by the kind of what a surface offers."""
 
 
-class GuardedScorer(GuardedStage[Scorer]):
-    """A scorer of a plugin that a surface calls: no search checks what it returns."""
+class GuardedScorer(NamedInErrors[Scorer]):
+    """A scorer of a plugin that a surface calls: no search checks it, or goes on without it."""
 
     @classmethod
     def of(cls, scorer: Scorer) -> Scorer:

@@ -22,6 +22,7 @@ from fumishirube.host.faults import described
 from fumishirube.host.offered_types import all_of, check_texts, check_writing, require_clause
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import listing_seconds
+from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
 
@@ -64,7 +65,12 @@ class GuardedStage(Generic[S]):
         return type(self._stage)
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._stage, name)
+        try:
+            value = getattr(self._stage, name)
+        except BaseException as error:
+            if isinstance(error, AttributeError) or is_interrupt(error):
+                raise
+            value = partial(_raise, error)  # where it is called, and can be named
         is_method = callable(value) or name in self._methods
         if not is_method or name.startswith("_") or name in _SENT:
             return value
@@ -78,7 +84,8 @@ class GuardedStage(Generic[S]):
 
     def _checked(self, method: str, result: Any) -> Any:
         """Return the result of a method in the form that callers get; raise if it is wrong."""
-        del method
+        if method == "applies":
+            return bool(result)  # here, as this may raise too
         return all_of(result) if isinstance(result, Iterator) else result
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
@@ -269,6 +276,10 @@ class GuardedLoader(GuardedStage[Loader]):
         if self._strict:
             message = f"{self._work.label} failed on {file}"
             raise PluginError(f"{message}: {described(error)}") from error
+
+
+def _raise(error: BaseException, *_: Any, **_named: Any) -> None:
+    raise error
 
 
 def _is_plain(path: str) -> bool:

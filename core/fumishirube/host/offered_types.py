@@ -10,6 +10,8 @@ from types import UnionType
 from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from fumishirube.corpus import Bool, Everything, Holds, Pages, Part, Phrase, Term
+from fumishirube.engine.stage_results import MOST_ITEMS
+from fumishirube.errors import ToolError
 from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.encoding import has_surrogates
@@ -30,15 +32,13 @@ WrittenTerms: TypeAlias = tuple[str, str, Collection[str]]
 _KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View)
 _DESCRIBED = (Tool, Prompt, PromptParameter, Template, View)
 """Kinds with texts of the plugin alone; those of others may come from names of files."""
-_MOST_ITEMS = 1_000_000
-"""So many items may an iterator of a plugin yield: one without an end would fill the memory."""
 
 
 def all_of(items: Iterable[T]) -> tuple[T, ...]:
     """Return what a plugin yields; raise a :class:`ValueError` after a million items."""
-    taken = tuple(islice(items, _MOST_ITEMS + 1))
-    if len(taken) > _MOST_ITEMS:
-        raise ValueError(f"it yields more than {_MOST_ITEMS} items")
+    taken = tuple(islice(items, MOST_ITEMS + 1))
+    if len(taken) > MOST_ITEMS:
+        raise ValueError(f"it yields more than {MOST_ITEMS} items")
     return taken
 
 
@@ -124,6 +124,8 @@ def _check_tool(tool: Tool[Any, Any]) -> None:
         check_offers(tool.http, str)
     if tool.view is not None:
         _check(tool.view, View)
+        if not tool.view.uri.startswith("ui://"):
+            raise TypeError(f"'view' of {_called(tool)} has a URI that does not begin with ui://")
 
 
 def checking(check: Callable[[Any], T], call: Callable[..., Any]) -> Callable[..., T]:
@@ -139,6 +141,13 @@ def check_text(returned: object) -> str:
     """Return a text; raise a :class:`TypeError` if it is none."""
     if not isinstance(returned, str):
         raise TypeError(f"it returned a {type(returned).__name__} and no text")
+    return returned
+
+
+def check_error(returned: object) -> ToolError:
+    """Return an error for a caller; raise a :class:`TypeError` if it is none."""
+    if not isinstance(returned, ToolError):
+        raise TypeError(f"it returned a {type(returned).__name__} and no ToolError")
     return returned
 
 

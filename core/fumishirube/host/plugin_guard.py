@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from threading import get_ident
+from threading import Timer, get_ident
 from typing import Any
 
 from fumishirube.disk.absolute_paths import shorten_paths
@@ -25,6 +25,8 @@ from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 
+_SLOW = 5.0
+"""Seconds after which what is being imported, opened or closed is named."""
 _PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
 """Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
 
@@ -175,12 +177,28 @@ class PluginGuard:
         return bool(package) and raised_in(error, package)
 
     @contextmanager
+    def named_if_slow(self, work: ForeignWork, state: str) -> Iterator[None]:
+        """Record that something is not ``open``, say, while all else waits for it."""
+        problem = f"it is not {state} after {_SLOW:.0f} s, and everything waits for it"
+        alarm = Timer(_SLOW, self.log.record, (work, problem), {"method": state})
+        alarm.daemon = True
+        alarm.start()
+        try:
+            yield
+        finally:
+            named = not alarm.is_alive()
+            alarm.cancel()
+        if named:
+            self.log.worked(work, state)
+
+    @contextmanager
     def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
         """Mark the import of a plugin and its hooks."""
         if plugin.builtin:
             yield
         else:
-            with self.marked(ForeignWork(plugin.id, plugin.distribution, "its import")):
+            work = ForeignWork(plugin.id, plugin.distribution, "its import")
+            with self.named_if_slow(work, "imported"), self.marked(work):
                 yield
 
     def close(self) -> None:

@@ -183,10 +183,17 @@ class ToolHost:
         """
         with self._raise_if_strict():
             for name, tool in [*self.tools.items()]:
-                if faults := check_tool(tool):
+                if faults := self._faults_of(tool, self._offering[f"tool {name}"]):
                     self._leave_out(f"tool {name}", faults, self._offering[f"tool {name}"])
                     del self.tools[name]
         return self.catalog
+
+    def _faults_of(self, tool: Tool[Any, Any], entry: ServedSurface) -> list[str]:
+        try:
+            with self.guarded.building(entry.work):  # a plugin may write its own schemas
+                return check_tool(tool)
+        except PluginError as error:
+            return [str(error)]
 
     def find_left_out(self) -> None:
         """Make what surfaces of plugins offer, so that ``problems`` lists what is left out."""

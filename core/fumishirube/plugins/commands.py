@@ -131,6 +131,9 @@ class CommandRegister:
             raise PluginError(f"a command is a fumishirube.Command, not {type(command).__name__}")
         if not NAME.fullmatch(command.name):
             raise PluginError(f"command name {command.name!r} is not kebab-case, such as 'my-name'")
+        for what in ("help", "example"):  # which 'fumishirube --help' prints for all
+            if not isinstance(getattr(command, what), str):
+                raise PluginError(f"command {command.name!r}: its {what} is no text")
         if not _MODULE.fullmatch(command.module):
             raise PluginError(f"command {command.name!r}: {command.module!r} is no dotted name")
         if (command.variable or command.web_server) and not command.serves:

@@ -14,6 +14,8 @@ from contextlib import (
 )
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import pluggy
@@ -52,6 +54,7 @@ from fumishirube.plugins.registry import (
 _MOST_CAUSES = 3
 """Refused plugins that a configuration error names, at most."""
 _COMMANDS = "commands"
+_LAZY = (iscoroutinefunction, isgeneratorfunction, isasyncgenfunction)
 
 Status = Literal["loaded", "refused", "disabled"]
 
@@ -183,9 +186,10 @@ def load_plugins(
             continue
         try:
             context = importing(plugin) if importing else nullcontext()
-            with context, _stdout_to_stderr(), collect_deprecations() as deprecations:
+            deprecated = collect_deprecations()
+            with context, _stdout_to_stderr(), deprecated as deprecations, _same_folder() as left:
                 offers = _load(manager, plugin)
-            offered.append(_LoadedPlugin(plugin, offers, deprecations))
+            offered.append(_LoadedPlugin(plugin, offers, deprecations, left))
         except PluginError as error:
             stage = error.stage if isinstance(error, RefusedStage) else None
             problem = PluginProblem(str(error), stage, not isinstance(error, _Unimportable))
@@ -201,11 +205,12 @@ _Offer: TypeAlias = tuple[str, str, RegisteredStage | Command]
 
 
 class _LoadedPlugin(NamedTuple):
-    """A plugin, what it registers by kind, and the deprecated things that it uses."""
+    """A plugin, what it registers by kind, the deprecated things that it uses, and problems."""
 
     plugin: InstalledPlugin
     offers: list[_Offer]
     deprecations: list[str]
+    problems: list[PluginProblem]
 
 
 def _of_other_versions(points: Sequence[EntryPoint]) -> Iterator[PluginReport]:
@@ -232,6 +237,26 @@ def _stdout_to_stderr() -> Iterator[None]:
             _flush()
             os.dup2(stdout_copy, 1)
             os.close(stdout_copy)
+
+
+@contextmanager
+def _same_folder() -> Iterator[list[PluginProblem]]:
+    """Undo a change of the current folder, in which commands look for the workspace."""
+    problems: list[PluginProblem] = []
+    folder = _current_folder()
+    try:
+        yield problems
+    finally:
+        if folder and _current_folder() != folder:
+            os.chdir(folder)
+            problems.append(PluginProblem("it changed the current folder, which was undone"))
+
+
+def _current_folder() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:  # it has been removed
+        return None
 
 
 def _flush() -> None:
@@ -262,8 +287,10 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     try:
         manager.register(module, name=plugin.id)
         manager.check_pending()
+        hooks = {caller.name: caller for caller in manager.get_hookcallers(module) or ()}
+        for caller in hooks.values():
+            _require_functions(caller, module)
         offers = _collect(manager, plugin.id)
-        hooks = {caller.name for caller in manager.get_hookcallers(module) or ()}
         if not offers and "search_finished" not in hooks:
             raise PluginError("it registers nothing; add a hook such as register_scorers")
     except BaseException as error:
@@ -275,6 +302,15 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
             raise PluginError(_unknown_hook(error)) from error
         raise PluginError(f"a hook failed: {first_line(error)}") from error
     return offers
+
+
+def _require_functions(caller: pluggy.HookCaller, module: object) -> None:
+    """Raise for a hook of a module whose call would run nothing of it."""
+    for made in caller.get_hookimpls():
+        exempt = made.plugin is not module or made.wrapper or made.hookwrapper
+        if not exempt and any(is_lazy(made.function) for is_lazy in _LAZY):
+            name = caller.name
+            raise PluginError(f"{name}() is a coroutine or a generator: make it a plain function")
 
 
 def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
@@ -303,11 +339,11 @@ def _registers(plugin: str) -> Iterator[tuple[str, Register[object] | CommandReg
 
 def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
     claims: dict[tuple[str, str], list[InstalledPlugin]] = {}
-    for plugin, offers, _ in offered:
+    for plugin, offers, _, _ in offered:
         for kind_name, name, _ in offers:
             claims.setdefault((kind_name, name), []).append(plugin)
-    for plugin, offers, deprecations in offered:
-        problems, accepted = [], []
+    for plugin, offers, deprecations, left in offered:
+        problems, accepted = [*left], []
         for kind_name, name, offer in offers:
             rivals = [other for other in claims[kind_name, name] if other != plugin]
             noun = NOUNS.get(kind_name, "command")

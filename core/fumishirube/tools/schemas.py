@@ -24,6 +24,7 @@ _PYTHON_ONLY = re.compile(r"\(\?(P|#|[aiLmsux-]+[:)]|\(|>)|\\[AZz]|[*+?}]\+")
 _MAPS = ("properties", "patternProperties", "$defs")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _ONES = ("items", "additionalProperties", "not", "propertyNames", "contains")
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _UNREAD = ("default", "readOnly")
 """Keys that mean nothing to readers of an answer."""
 _NULL: Schema = {"type": "null"}
@@ -100,6 +101,8 @@ def _check_examples(tool: Tool[Any, Any]) -> list[str]:
             problems.append(f"examples[{number}].{where}: {first['msg']}")
         except ToolError as error:
             problems.append(f"examples[{number}]: {error}")
+        except (TypeError, ValueError, RecursionError) as error:
+            problems.append(f"examples[{number}] is not JSON: {error}")
     return problems
 
 
@@ -109,6 +112,10 @@ def _check_node(node: Schema) -> Iterator[str]:
     for key in ("$schema", "$id", "$anchor", "$dynamicRef"):
         if key in node:
             yield f"has {key!r}"
+    types = node.get("type", [])
+    for each in types if isinstance(types, list) else [types]:
+        if each not in _TYPES:
+            yield f"has the type {each!r}, which JSON Schema does not know"
     pattern = node.get("pattern")
     if isinstance(pattern, str) and _PYTHON_ONLY.search(pattern):
         yield f"has the pattern {pattern!r}, which other languages do not know"

@@ -63,6 +63,14 @@ def written_configuration(
     )
 
 
+def keep_folders(options: Namespace) -> None:
+    """Make the options of a server name the same files after the current folder has changed."""
+    if options.config:
+        options.config = options.config.absolute()
+    if in_place := folders_in_place(options):
+        options.folders = [*map(str, in_place.values())]
+
+
 def existing_folder(name: str, source: str, entered: str = ".") -> Path:
     """Return a folder that exists and may be entered; ``source`` names it in errors."""
     try:
