@@ -201,12 +201,14 @@ class EvidenceReader:
 
         Of sections with the same text, one is read.
         """
-        read: dict[tuple[str, int], SectionLines | None] = {}
+        read: dict[tuple[str, int], SectionLines] = {}
         for row in rows:
-            same = row.digest, wording_of(row)
-            read[same] = lines = read.get(same) or self._lines(row)
-            if lines is not None:
-                yield lines.present_below((row.title, *row.ancestors))
+            text = row.digest, wording_of(row)
+            if text in read:
+                yield read[text].present_below((row.title, *row.ancestors))
+            elif (lines := self._lines(row)) is not None:
+                read[text] = lines
+                yield lines.present
 
 
 def _most_of(weighted: Sequence[tuple[str, float]], present: Collection[str]) -> bool:
