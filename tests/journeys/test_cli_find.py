@@ -158,6 +158,25 @@ def test_find_tells_how_often_required_terms_stand_there(workspace: Path) -> Non
     assert "picked terms" not in done.out
 
 
+def test_find_tells_that_a_required_term_is_in_other_files_than_those_of_prefix(
+    workspace: Path,
+) -> None:
+    find = ("find", "battery power", "--manual", "field-guide", "--require", "battery")
+    everywhere = fumishirube(*find, cwd=workspace).out
+    (number,) = re.findall(r"battery \(in (\d+) sections\)", everywhere)
+    others = fumishirube(*find, "--prefix", "telemetry.md", cwd=workspace).out
+    said = f"battery (in no file of --prefix, in {number} sections elsewhere; searched without it)"
+    assert f"\nrequired terms: {said}\n" in others
+    assert "in no section" not in others
+
+
+def test_find_calls_no_number_exact_that_may_be_higher(tmp_path: Path) -> None:
+    """Sections with parts of ``--or`` alone are not counted."""
+    workspace = write(tmp_path, {"m/a.md": "# A\n\nabacus\n", "m/b.md": "# B\n\nbanjo\n"})
+    for more, said in (((), "1 matched and is listed"), (("--or", "banjo"), "2 of at least 2")):
+        assert f"{said}\n" in fumishirube("find", "abacus", *more, cwd=workspace).out
+
+
 def test_find_names_the_words_that_are_in_no_section(workspace: Path) -> None:
     find = ("find", "TX-99 battery zzyzx qwrtp", "--manual", "field-guide", "--require", "zzyzx")
     assert "\nin no section: TX-99, qwrtp\n" in fumishirube(*find, cwd=workspace).out
