@@ -174,7 +174,10 @@ def test_find_calls_no_number_exact_that_may_be_higher(tmp_path: Path) -> None:
     """Sections with parts of ``--or`` alone are not counted."""
     workspace = write(tmp_path, {"m/a.md": "# A\n\nabacus\n", "m/b.md": "# B\n\nbanjo\n"})
     for more, said in (((), "1 matched and is listed"), (("--or", "banjo"), "2 of at least 2")):
-        assert f"{said}\n" in fumishirube("find", "abacus", *more, cwd=workspace).out
+        find = ("find", "abacus", *more)
+        assert f"{said}\n" in fumishirube(*find, cwd=workspace).out
+        counted = fumishirube(*find, "--json", cwd=workspace).json["coverage"]
+        assert counted["matched_at_least"] is bool(more)
 
 
 def test_find_names_the_words_that_are_in_no_section(workspace: Path) -> None:
@@ -185,6 +188,8 @@ def test_find_names_the_words_that_are_in_no_section(workspace: Path) -> None:
         "zzyzx",
         "qwrtp",
     ]
+    within = ("find", "battery zzyQwrtp qwrtp", "--json")
+    assert fumishirube(*within, cwd=workspace).json["nowhere"] == ["zzyQwrtp", "qwrtp"]
     known = fumishirube("find", "battery", "--json", cwd=workspace).json
     assert known["nowhere"] == []
     assert "in no section" not in fumishirube("find", "battery", cwd=workspace).out
