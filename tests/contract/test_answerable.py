@@ -34,6 +34,7 @@ FERRY = """# 潮見丸航路
 """
 FARE = "\n## 潮見丸航路の運賃\n\n潮見丸航路の連絡船の大人の運賃は、片道九百円とする。\n"
 QUESTION = "潮見丸航路の連絡船の大人の片道の運賃"
+NOTE = "no searched section has the words of the question together; it may have no answer\n"
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +60,25 @@ def test_the_subject_without_the_answer_is_not(server: Fumishirube) -> None:
 
 def test_the_command_line_says_so_too(server: Fumishirube) -> None:
     """``find`` says of a search what ``manual_find`` answers, here where the answer was removed."""
-    note = "no section has the words of the question together; it may have no answer\n"
     for manual_id, answerable in (("complete", "yes"), ("cut", "no")):
         find = ("find", QUESTION, "--require", "潮見丸", "--manual", manual_id)
         assert fumishirube(*find, "--json", cwd=server.workspace).json["answerable"] == answerable
-        assert (note in fumishirube(*find, cwd=server.workspace).out) == (answerable == "no")
+        assert (NOTE in fumishirube(*find, cwd=server.workspace).out) == (answerable == "no")
+
+
+def test_the_command_line_does_not_say_so_of_an_index_that_lacks_a_file(tmp_path: Path) -> None:
+    workspace = write(tmp_path, {"m/ferry.md": FERRY} | {f"m/{p}": t for p, t in OTHERS.items()})
+    find = ("find", QUESTION, "--require", "潮見丸")
+    assert NOTE in fumishirube(*find, cwd=workspace).out
+    (lock,) = (workspace / ".fumishirube").rglob(".tantivy-writer.lock")
+    lock.unlink()
+    lock.mkdir()  # nobody can write the index
+    write(tmp_path, {"m/fare.md": FARE})
+    before = fumishirube(*find, cwd=workspace).out
+    assert "this is the state before" in before
+    assert NOTE not in before
+    lock.rmdir()
+    assert "fare.md" in fumishirube(*find, cwd=workspace).out
 
 
 def test_words_foreign_to_the_manual_leave_it_open(server: Fumishirube) -> None:

@@ -51,6 +51,15 @@ def refusal(call):
 """
 
 
+NOBODY = """
+if not os.getuid():  # to whom no limit applies
+    nobody = 65534
+    for file in (folder, *folder.iterdir()):
+        os.chown(file, nobody, nobody)
+    os.setuid(nobody)
+"""
+
+
 def after(steps: str) -> list[str]:
     """Return the lines that a process prints, which works on the index of a folder of its own."""
     with TemporaryDirectory() as folder:
@@ -70,11 +79,7 @@ def after(steps: str) -> list[str]:
 def test_an_index_without_a_thread_is_kept_and_the_limit_is_named(call: str) -> None:
     lines = after(f"""
 fill(opened(), 3)
-if not os.getuid():  # to whom no limit applies
-    nobody = 65534
-    for file in (folder, *folder.iterdir()):
-        os.chown(file, nobody, nobody)
-    os.setuid(nobody)
+{NOBODY}
 index = opened()
 limit(resource.RLIMIT_NPROC, 1)
 print(refusal(lambda: {call}))
@@ -85,6 +90,23 @@ print(len(opened().pages()))
         "the system has no thread or no memory left; raise its limits, or end other programs",
         "3",
     ]
+
+
+@pytest.mark.slow
+def test_an_update_without_a_thread_for_its_merge_is_kept_and_the_next_writer_begins() -> None:
+    lines = after(f"""
+{NOBODY}
+index = opened()
+for number in range(8):
+    page = IndexedFile(f"{{number}}.md", "s", None, 1)
+    with index.writing(Budget.of(2_900)):
+        index.sync((), [(page, [passage(page.path, 1, "Title", "words")])])
+        if number == 7:  # so many segments are merged
+            limit(resource.RLIMIT_NPROC, 1)
+limit(resource.RLIMIT_NPROC, resource.getrlimit(resource.RLIMIT_NPROC)[1])
+print(len(index.pages()), fill(opened(), 3))
+""")
+    assert lines == ["8 True"]
 
 
 @pytest.mark.slow

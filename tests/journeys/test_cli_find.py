@@ -158,6 +158,28 @@ def test_find_tells_how_often_required_terms_stand_there(workspace: Path) -> Non
     assert "picked terms" not in done.out
 
 
+def test_find_tells_that_a_required_term_is_in_other_files_than_those_of_prefix(
+    workspace: Path,
+) -> None:
+    find = ("find", "battery power", "--manual", "field-guide", "--require", "battery")
+    everywhere = fumishirube(*find, cwd=workspace).out
+    (number,) = re.findall(r"battery \(in (\d+) sections\)", everywhere)
+    others = fumishirube(*find, "--prefix", "telemetry.md", cwd=workspace).out
+    said = f"battery (in no file of --prefix, in {number} sections elsewhere; searched without it)"
+    assert f"\nrequired terms: {said}\n" in others
+    assert "in no section" not in others
+
+
+def test_find_calls_no_number_exact_that_may_be_higher(tmp_path: Path) -> None:
+    """Sections with parts of ``--or`` alone are not counted."""
+    workspace = write(tmp_path, {"m/a.md": "# A\n\nabacus\n", "m/b.md": "# B\n\nbanjo\n"})
+    for more, said in (((), "1 matched and is listed"), (("--or", "banjo"), "2 of at least 2")):
+        find = ("find", "abacus", *more)
+        assert f"{said}\n" in fumishirube(*find, cwd=workspace).out
+        counted = fumishirube(*find, "--json", cwd=workspace).json["coverage"]
+        assert counted["matched_at_least"] is bool(more)
+
+
 def test_find_names_the_words_that_are_in_no_section(workspace: Path) -> None:
     find = ("find", "TX-99 battery zzyzx qwrtp", "--manual", "field-guide", "--require", "zzyzx")
     assert "\nin no section: TX-99, qwrtp\n" in fumishirube(*find, cwd=workspace).out
@@ -166,6 +188,8 @@ def test_find_names_the_words_that_are_in_no_section(workspace: Path) -> None:
         "zzyzx",
         "qwrtp",
     ]
+    within = ("find", "battery zzyQwrtp qwrtp", "--json")
+    assert fumishirube(*within, cwd=workspace).json["nowhere"] == ["zzyQwrtp", "qwrtp"]
     known = fumishirube("find", "battery", "--json", cwd=workspace).json
     assert known["nowhere"] == []
     assert "in no section" not in fumishirube("find", "battery", cwd=workspace).out

@@ -21,6 +21,7 @@ from fumishirube import (
     Fuser,
     Hit,
     Holds,
+    MatchCount,
     Passage,
     Query,
     Ranking,
@@ -241,6 +242,23 @@ def test_a_search_without_counting_has_the_hits_of_its_stages_and_counts_those(t
     )
     with pytest.raises(AssertionError, match="was counted"):
         pipeline.run(Query(text, (text,)), corpus)
+
+
+class FirstOfAll(FirstPage):
+    """Returns one section, and says how many match."""
+
+    def score(self, query: Query, corpus: Corpus, candidates: Mapping[Any, Any]) -> Ranking:
+        (first, *_) = corpus.page("a.md")
+        return Ranking((Hit(first, 1.0),), matched=MatchCount(corpus.size))
+
+
+def test_a_number_of_matches_that_a_stage_counted_stays_exact_above_10000() -> None:
+    fields = {"title": "", "headings": "", "path": "a.md", "body": "旅費"}
+    corpus = SequenceCorpus([Passage("a.md", n, n, "", (), 1, "", fields) for n in range(10_002)])
+    pipeline = Pipeline([NamedStage("first", FirstOfAll(), trusted=True)], (), ())
+    report = pipeline.run(Query("旅費", limit=1), corpus).report
+    assert (report.matched, report.at_least) == (10_002, False)
+    assert report.left_out["unranked"] == 10_001
 
 
 def test_each_of_the_terms_that_share_a_synonym_is_counted_in_a_hit_with_it() -> None:

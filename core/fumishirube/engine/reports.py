@@ -46,11 +46,14 @@ class SureMatches:
         self.texts = tuple(islice(texts, _MOST_TEXTS))
         self._clause = query.inside(Bool(should=tuple(map(Holds, self.texts))))
 
-    def count(self) -> Count:
-        """Count these sections, except those without a body, up to ``_MOST_COUNTED``."""
+    def count(self, matched: int) -> Count:
+        """Count these sections, except those without a body.
+
+        It counts up to ``_MOST_COUNTED``, or up to the number of all ``matched`` sections.
+        """
         if not self.texts:
             return Count(0)
-        return self._corpus.count(self._clause, _MOST_COUNTED, searched=True)
+        return self._corpus.count(self._clause, max(_MOST_COUNTED, matched), searched=True)
 
     def texts_in(self, passage: Passage) -> tuple[str, ...]:
         """Return the required terms and concepts of a passage; it matches if there are any."""
@@ -198,8 +201,8 @@ def _omitted(
     named = omitted_sections(search)
     reasons = Counter(out.reason for out in named)
     known = len(ranking.hits) + reasons.total()
-    number, at_least, scan_capped = counts.matched or MatchCount(0)
-    number -= len(query.exclude)
+    matched, at_least, scan_capped = counts.matched or MatchCount(0)
+    number = matched - len(query.exclude)
     unnamed = max(0, min(number, corpus.size) - known)
     if unnamed or query.exclude or query.required or counts.matched is None:
         passages = {hit.passage.key: hit.passage for hit in ranking.hits} | counts.candidates
@@ -207,7 +210,7 @@ def _omitted(
         # Without time to look, each of them may contain a whole word of the query.
         look = counting and not query.budget.spent
         all_of_them = Count(unnamed, at_least=True)
-        sure = _unranked(query, corpus, passages, places) if look else all_of_them
+        sure = _unranked(query, corpus, passages, places, matched) if look else all_of_them
         reasons += Counter({UNRANKED: sure.number, PARTIAL: unnamed - sure.number})
         at_least = at_least or sure.at_least
     return _Omitted(dict(reasons), at_least or known > number, scan_capped)
@@ -265,10 +268,11 @@ def _unranked(
     corpus: Corpus,
     passages: Mapping[tuple[str, int], Passage],
     places: Collection[tuple[str, int]],
+    matched: int,
 ) -> Count:
     """Count the sure matches that are neither ranked nor left out nor excluded."""
     matches = SureMatches(query, corpus)
-    total, at_least = matches.count()
+    total, at_least = matches.count(matched)
     seen = {key for key, passage in passages.items() if matches.match(passage)}
     seen |= matches.among((query.exclude | {*places}) - passages.keys())
     return Count(max(0, total - len(seen)), at_least)

@@ -25,7 +25,7 @@ from fumishirube.text import fold, places_of
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.results import CitedHit, SearchResults
 from fumishirube_manual.commands.unread import loose_lines, unread_lines
-from fumishirube_manual.diagnosis import answerable, proves_nothing
+from fumishirube_manual.diagnosis import answerable
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.names import nowhere_of
 from fumishirube_manual.evidence.reader import EvidenceReader
@@ -124,8 +124,11 @@ def _absent_lines(trace: Trace) -> Iterator[str]:
     required = {*map(fold, trace.required)}
     if words := [word for word in nowhere_of(trace) if fold(word) not in required]:
         yield filled("in no section: {0}", ", ".join(map(strip_controls, words)))
-    if trace.search.rows and answerable(trace) == "no" and not proves_nothing(trace):
-        yield translated("no section has the words of the question together; it may have no answer")
+    unproven = trace.report.incomplete or trace.report.out_of_time
+    if trace.search.rows and not unproven and answerable(trace) == "no":
+        yield translated(
+            "no searched section has the words of the question together; it may have no answer"
+        )
 
 
 def _vocabulary_lines(results: SearchResults) -> Iterator[str]:
@@ -193,7 +196,7 @@ def _outcome(results: SearchResults) -> str:
     shown, least = len(results.shown), "at least " if account.at_least else ""
     if not matched:
         return "none matched"
-    if shown == matched:
+    if shown == matched and not account.at_least:
         return "1 matched and is listed" if matched == 1 else f"{matched} matched and are listed"
     if ranked == matched:
         return f"showing {shown} of {least}{matched}"
@@ -210,6 +213,10 @@ def _required(term: str, trace: Trace) -> str:
     report = next((row for row in trace.report.terms if row.term == term), None)
     if report is None:
         return term
+    if report.elsewhere:
+        where = translated(counted(report.elsewhere, "section"))
+        note = "{0} (in no file of --prefix, in {1} elsewhere; searched without it)"
+        return filled(note, term, where)
     if not report.sections:
         if not report.near:
             return filled("{0} (in no section; searched without it)", term)

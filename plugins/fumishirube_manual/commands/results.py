@@ -96,6 +96,7 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
             "files": account.scanned_files,
             "sections": trace.sections,
             "matched": account.matched,
+            "matched_at_least": account.at_least,
             "ranked": len(trace.search.rows),
             "returned": len(results.shown),
             "skipped": [

@@ -159,10 +159,10 @@ def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, .
 
 
 def nowhere_of(trace: Trace) -> Sequence[str]:
-    """Return the names and the words of the query that are in no section; no part of a name."""
+    """Return the names and the words of the query that are in no section; no word of a name."""
     unknown = [row.name for row in names_of(trace) if not row.sections]
     words = (stored(trace, _ABSENT, dict) or {}).get(NOWHERE, ())
-    named = fold("\n".join(unknown))
+    named = {concept.text for name in unknown for concept in concepts(name)}
     return [*unknown, *(word for word in words if word not in named)]
 
 

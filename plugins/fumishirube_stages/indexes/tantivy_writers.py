@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -82,10 +83,11 @@ class Writers:
         """End a writer when its segments are merged; keep it while that takes too long."""
         is_hurried = budget.left is not None and budget.left <= _MERGE_SECONDS
         if is_hurried and self._files.segments >= _MERGED:
-            with self._lock:
-                self._merging = writer
             args = (self._updates,)
-            Thread(target=self._end, args=args, name="fumishirube merging", daemon=True).start()
+            ending = Thread(target=self._end, args=args, name="fumishirube merging", daemon=True)
+            with self._lock, suppress(RuntimeError):  # no thread: the next update merges
+                ending.start()
+                self._merging = writer
         else:
             with self._files.judging():
                 writer.wait_merging_threads()
