@@ -18,6 +18,7 @@ from fumishirube.config.configuration import load_config
 from fumishirube.engine import background
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.recoverable_index import IndexState
+from fumishirube.errors import Cancelled
 from fumishirube.host import context
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
@@ -147,11 +148,12 @@ def test_a_manual_that_is_gone_does_not_keep_the_others_from_being_indexed(
             assert indexed(context, "m")
 
 
+@pytest.mark.parametrize("error", [BaseException("as of an extension in Rust"), Cancelled("")])
 def test_a_panic_does_not_end_the_indexing_of_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     def panic(*_: Any, **__: Any) -> IndexState:
-        raise BaseException("a panic")  # noqa: TRY002 - as those of extensions in Rust
+        raise error
 
     workspace = manuals.write(tmp_path, {"a/a.md": "# A\n", "b/b.md": "# B\n"})
     with closing(manuals.opened(workspace)) as application:
