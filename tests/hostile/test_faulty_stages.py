@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import stdio
@@ -141,6 +141,38 @@ def test_a_command_does_not_wait_for_a_plugin_that_sleeps_while_it_indexes(
     assert f"{stage} of plugin broken-sleep" in answer["degraded"]
     assert told in answer["degraded"]
     assert f"problem: plugin broken-sleep: {stage} failed" in done.stderr
+
+
+def test_a_process_whose_first_update_is_left_behind_searches_what_others_have_indexed(
+    plugin_venv: PluginVenv, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    arguments = json.dumps(SEARCH | {"budget": {"time_ms": 1500}})
+
+    def found() -> Any:
+        done = plugin_venv.fumishirube(workspace, "call", "manual_find", arguments, "--json")
+        return json.loads(done.stdout)
+
+    before = found()
+    write(workspace, {"m/c.md": "# Solar\nIn winter I am tired.\n"})
+    answer = found()
+    assert " s; this is the state before" in answer["degraded"]
+    assert answer["candidates"] == before["candidates"] > 0
+
+
+def test_the_other_manuals_are_searched_if_a_stage_sleeps_over_the_first_index_of_one(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    wire = serving()
+    wire.ok("manual_ls")
+    asked = SEARCH | {"manual_id": "*"}
+    before = wire.ok("manual_find", **asked)
+    write(workspace, {"z/a.md": "# Solar\nIn winter I am tired.\n"})
+    answer = wire.ok("manual_find", **asked, budget={"time_ms": 1500})
+    assert answer["candidates"] == before["candidates"] > 0
+    named = "z: not searched: tokenizer 'sleeping-tokenizer' of plugin broken-sleep was abandoned"
+    assert answer["degraded"].startswith(named)
 
 
 def test_an_update_with_a_tokenizer_that_sleeps_is_left_behind(
