@@ -175,6 +175,40 @@ def test_the_other_manuals_are_searched_if_a_stage_sleeps_over_the_first_index_o
     assert answer["degraded"].startswith(named)
 
 
+SLOW_OPENING = """
+import time
+from fumishirube import hook
+from fumishirube_stages.indexes.tantivy import Tantivy
+
+class SlowOpening(Tantivy):
+    def open(self, folder, fields):
+        if "slow" in folder.path.parts:
+            time.sleep(60)
+        return super().open(folder, fields)
+
+@hook
+def register_indexes(register):
+    register("slow-opening", SlowOpening)
+"""
+
+
+def test_an_index_that_sleeps_while_it_is_opened_delays_no_other_manual(
+    workspace: Path, tmp_path: Path
+) -> None:
+    pipeline(workspace, "index: {use: slow-opening}")
+    write(workspace, {"slow/a.md": PAGES["m/b.md"]})
+    with stdio.Wire(workspace, PYTHONPATH=stranger(tmp_path, SLOW_OPENING)) as wire:
+        wire.ok("manual_ls")
+        wire.ok("manual_find", **SEARCH)
+        asked = SEARCH | {"manual_id": "slow", "budget": {"time_ms": 500}}
+        refused = wire.request("tools/call", {"name": "manual_find", "arguments": asked})["result"]
+        assert "index 'slow-opening'" in refused["_meta"]["fumishirube/error"]["message"]
+        write(workspace, {"m/c.md": "# Solar\nA winter more.\n"})
+        answer = wire.ok("manual_find", **SEARCH)
+        assert "degraded" not in answer
+        assert answer["candidates"] == 4
+
+
 def test_an_update_with_a_tokenizer_that_sleeps_is_left_behind(
     serving: Serving, workspace: Path
 ) -> None:
