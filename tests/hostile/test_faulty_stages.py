@@ -209,6 +209,61 @@ def test_an_index_that_sleeps_while_it_is_opened_delays_no_other_manual(
         assert answer["candidates"] == 4
 
 
+SLOW_SYNC = """
+import threading, time
+from fumishirube import hook
+from fumishirube_stages.indexes.tantivy import Tantivy
+
+LOCK = threading.Lock()
+
+class Locked:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def corpus(self, manual_id):
+        return Locked(self.inner.corpus(manual_id))
+
+    @property
+    def size(self):
+        with LOCK:
+            return self.inner.size
+
+    def sync(self, gone, pages):
+        pages = [*pages]
+        with LOCK:
+            if any(file.path == "slow.md" for file, _ in pages):
+                time.sleep(60)
+        self.inner.sync(gone, pages)
+
+class SlowSync(Tantivy):
+    def open(self, folder, fields):
+        return Locked(super().open(folder, fields))
+
+@hook
+def register_indexes(register):
+    register("slow-sync", SlowSync)
+"""
+
+
+def test_an_index_that_cannot_even_be_read_while_it_sleeps_holds_no_call_longer_than_its_time(
+    workspace: Path, tmp_path: Path
+) -> None:
+    pipeline(workspace, "index: {use: slow-sync}")
+    with stdio.Wire(workspace, PYTHONPATH=stranger(tmp_path, SLOW_SYNC)) as wire:
+        wire.ok("manual_ls")
+        wire.ok("manual_find", **SEARCH)
+        write(workspace, {"m/slow.md": "# Solar\nA winter more.\n"})
+        began = time.monotonic()
+        asked = SEARCH | {"budget": {"time_ms": 1500}}
+        refused = wire.request("tools/call", {"name": "manual_find", "arguments": asked})["result"]
+        assert time.monotonic() - began < 20
+        named = "index 'slow-sync' of plugin stranger was abandoned after "
+        assert refused["_meta"]["fumishirube/error"]["message"].startswith(named)
+
+
 def test_an_update_with_a_tokenizer_that_sleeps_is_left_behind(
     serving: Serving, workspace: Path
 ) -> None:

@@ -94,7 +94,7 @@ class PipelineContext:
         )
         searching = (stages.scorers, stages.fusers, stages.refiners)
         self._pipeline = Pipeline(*searching, shared.loaded.config.strict, shared.guarded.at_work)
-        self._finder = Finder(configured, shared, self._pipeline, self.prepare)
+        self._finder = Finder(configured, shared, self._pipeline, self.prepare, self._watched)
         is_outlying = self.library.is_outlying
         self.index_folders = IndexFolders(
             state, configured.index_fingerprint, outlying, is_outlying
