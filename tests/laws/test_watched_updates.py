@@ -15,7 +15,7 @@ import pytest
 
 from fumishirube import Budget, Embedder, Root, Source, Vectors
 from fumishirube.engine import stage_calls
-from fumishirube.engine.owned_locks import OwnedLock
+from fumishirube.engine.owned_locks import OwnedLock, writing, writing_thread
 from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.engine.vectors.embedding import NamedEmbedder
 from fumishirube.engine.vectors.section_vectors import StoredVectors
@@ -219,6 +219,20 @@ def test_who_waits_is_not_stopped_by_work_that_had_the_same_thread_identity(
                 WatchedUpdates(guard).run(cancelled, Budget.of(60_000))
             time.sleep(0.5)
         assert [other.result(30) for other in others] == ["updated"] * 8
+
+
+def test_who_writes_an_index_of_a_manual_is_known_when_another_one_of_it_is_written(
+    tmp_path: Path,
+) -> None:
+    with ThreadPoolExecutor(1) as pool, writing(tmp_path):
+
+        def write() -> int | None:
+            with writing(tmp_path):
+                return writing_thread(tmp_path)
+
+        assert pool.submit(write).result(30)
+        assert writing_thread(tmp_path) == threading.get_ident()
+    assert writing_thread(tmp_path) is None
 
 
 # --- one call of a plugin's code --------------------------------------------------------------
