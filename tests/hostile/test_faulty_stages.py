@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import stdio
@@ -141,6 +141,127 @@ def test_a_command_does_not_wait_for_a_plugin_that_sleeps_while_it_indexes(
     assert f"{stage} of plugin broken-sleep" in answer["degraded"]
     assert told in answer["degraded"]
     assert f"problem: plugin broken-sleep: {stage} failed" in done.stderr
+
+
+def test_a_process_whose_first_update_is_left_behind_searches_what_others_have_indexed(
+    plugin_venv: PluginVenv, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    arguments = json.dumps(SEARCH | {"budget": {"time_ms": 1500}})
+
+    def found() -> Any:
+        done = plugin_venv.fumishirube(workspace, "call", "manual_find", arguments, "--json")
+        return json.loads(done.stdout)
+
+    before = found()
+    write(workspace, {"m/c.md": "# Solar\nIn winter I am tired.\n"})
+    answer = found()
+    assert " s; this is the state before" in answer["degraded"]
+    assert answer["candidates"] == before["candidates"] > 0
+
+
+def test_the_other_manuals_are_searched_if_a_stage_sleeps_over_the_first_index_of_one(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    wire = serving()
+    wire.ok("manual_ls")
+    asked = SEARCH | {"manual_id": "*"}
+    before = wire.ok("manual_find", **asked)
+    write(workspace, {"z/a.md": "# Solar\nIn winter I am tired.\n"})
+    answer = wire.ok("manual_find", **asked, budget={"time_ms": 1500})
+    assert answer["candidates"] == before["candidates"] > 0
+    named = "z: not searched: tokenizer 'sleeping-tokenizer' of plugin broken-sleep was abandoned"
+    assert answer["degraded"].startswith(named)
+
+
+SLOW_OPENING = """
+import time
+from fumishirube import hook
+from fumishirube_stages.indexes.tantivy import Tantivy
+
+class SlowOpening(Tantivy):
+    def open(self, folder, fields):
+        if "slow" in folder.path.parts:
+            time.sleep(60)
+        return super().open(folder, fields)
+
+@hook
+def register_indexes(register):
+    register("slow-opening", SlowOpening)
+"""
+
+
+def test_an_index_that_sleeps_while_it_is_opened_delays_no_other_manual(
+    workspace: Path, tmp_path: Path
+) -> None:
+    pipeline(workspace, "index: {use: slow-opening}")
+    write(workspace, {"slow/a.md": PAGES["m/b.md"]})
+    with stdio.Wire(workspace, PYTHONPATH=stranger(tmp_path, SLOW_OPENING)) as wire:
+        wire.ok("manual_ls")
+        wire.ok("manual_find", **SEARCH)
+        asked = SEARCH | {"manual_id": "slow", "budget": {"time_ms": 500}}
+        refused = wire.request("tools/call", {"name": "manual_find", "arguments": asked})["result"]
+        assert "index 'slow-opening'" in refused["_meta"]["fumishirube/error"]["message"]
+        write(workspace, {"m/c.md": "# Solar\nA winter more.\n"})
+        answer = wire.ok("manual_find", **SEARCH)
+        assert "degraded" not in answer
+        assert answer["candidates"] == 4
+
+
+SLOW_SYNC = """
+import threading, time
+from fumishirube import hook
+from fumishirube_stages.indexes.tantivy import Tantivy
+
+LOCK = threading.Lock()
+
+class Locked:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def corpus(self, manual_id):
+        return Locked(self.inner.corpus(manual_id))
+
+    @property
+    def size(self):
+        with LOCK:
+            return self.inner.size
+
+    def sync(self, gone, pages):
+        pages = [*pages]
+        with LOCK:
+            if any(file.path == "slow.md" for file, _ in pages):
+                time.sleep(60)
+        self.inner.sync(gone, pages)
+
+class SlowSync(Tantivy):
+    def open(self, folder, fields):
+        return Locked(super().open(folder, fields))
+
+@hook
+def register_indexes(register):
+    register("slow-sync", SlowSync)
+"""
+
+
+def test_an_index_that_cannot_even_be_read_while_it_sleeps_holds_no_call_longer_than_its_time(
+    workspace: Path, tmp_path: Path
+) -> None:
+    pipeline(workspace, "index: {use: slow-sync}")
+    with stdio.Wire(workspace, PYTHONPATH=stranger(tmp_path, SLOW_SYNC)) as wire:
+        wire.ok("manual_ls")
+        wire.ok("manual_find", **SEARCH)
+        write(workspace, {"m/slow.md": "# Solar\nA winter more.\n"})
+        began = time.monotonic()
+        asked = SEARCH | {"budget": {"time_ms": 1500}}
+        refused = wire.request("tools/call", {"name": "manual_find", "arguments": asked})["result"]
+        assert time.monotonic() - began < 20
+        named = "index 'slow-sync' of plugin stranger was abandoned after "
+        assert refused["_meta"]["fumishirube/error"]["message"].startswith(named)
 
 
 def test_an_update_with_a_tokenizer_that_sleeps_is_left_behind(

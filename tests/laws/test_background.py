@@ -8,16 +8,20 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import manuals
 import pytest
 from stdio import Wire
 
+from fumishirube.budget import Budget
 from fumishirube.config.configuration import load_config
 from fumishirube.engine import background
 from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.recoverable_index import IndexState
+from fumishirube.engine.stage_calls import AbandonedWork
+from fumishirube.errors import Cancelled
 from fumishirube.host import context
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
@@ -26,6 +30,7 @@ from fumishirube.host.memory import PeerProcesses
 from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.plugins.discovery import load_plugins
+from fumishirube.query import Query
 
 FILES = 400
 SECONDS = 30
@@ -147,11 +152,12 @@ def test_a_manual_that_is_gone_does_not_keep_the_others_from_being_indexed(
             assert indexed(context, "m")
 
 
+@pytest.mark.parametrize("error", [BaseException("as of an extension in Rust"), Cancelled("")])
 def test_a_panic_does_not_end_the_indexing_of_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     def panic(*_: Any, **__: Any) -> IndexState:
-        raise BaseException("a panic")  # noqa: TRY002 - as those of extensions in Rust
+        raise error
 
     workspace = manuals.write(tmp_path, {"a/a.md": "# A\n", "b/b.md": "# B\n"})
     with closing(manuals.opened(workspace)) as application:
@@ -201,6 +207,41 @@ def test_a_turn_that_is_left_behind_delays_no_other_manual_and_queues_the_next_w
         finally:
             going.set()
     assert len(turns) > 1
+
+
+def test_what_an_update_has_left_that_a_call_left_behind_is_indexed_when_its_stage_ends(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, working, going = ForeignWork("p", "p", "tokenizer 't'"), Event(), Event()
+    with (
+        closing(manuals.opened(workspace)) as application,
+        closing(PluginGuard(workspace / "guard")) as guard,
+    ):
+        context = application.contexts["manual"]
+        context.updates = WatchedUpdates(guard)
+        delayed = context.indexed_of("m")
+        sweep = delayed.manual.sweep
+
+        def slow_first() -> Any:
+            if not working.is_set():
+                working.set()
+                with guard.marked(work):
+                    assert going.wait(SECONDS)
+            return sweep()
+
+        monkeypatch.setattr(delayed.manual, "sweep", slow_first)
+        try:
+            with context.serving():
+                with pytest.raises(AbandonedWork, match="tokenizer 't'"):
+                    context.prepare("m", Query("給付", budget=Budget.of(1)))
+                time.sleep(1)  # a turn in the background would be left behind meanwhile
+                going.set()
+                deadline = time.monotonic() + SECONDS
+                while len(delayed.last_state("").pages) < FILES:
+                    assert time.monotonic() < deadline, "only the next call would go on"
+                    time.sleep(0.05)
+        finally:
+            going.set()
 
 
 def test_to_close_while_a_plugin_opens_an_index_is_no_failure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,12 @@ from typing import Any, Literal
 import pytest
 
 from fumishirube import Budget, Embedder, Root, Source, Vectors
-from fumishirube.engine.owned_locks import OwnedLock
+from fumishirube.engine import stage_calls
+from fumishirube.engine.owned_locks import OwnedLock, writing, writing_thread
 from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.engine.vectors.embedding import NamedEmbedder
 from fumishirube.engine.vectors.section_vectors import StoredVectors
+from fumishirube.errors import Cancelled
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.guarded_indexes import GuardedIndex
 from fumishirube.host.guarded_stages import GuardedEmbedder, GuardedLoader
@@ -191,6 +193,46 @@ def test_abandoned_work_gets_the_locks_that_it_needs_when_its_stage_ends(
     while not done:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_who_waits_is_not_stopped_by_work_that_had_the_same_thread_identity(
+    guard: PluginGuard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, others = OwnedLock(), list[Future[str]]()
+
+    def cancelled() -> None:
+        raise Cancelled("the request was cancelled")
+
+    with ThreadPoolExecutor(8) as pool:
+
+        def slow_wait(futures: Sequence[Future[None]], seconds: float) -> Any:
+            """Return when the thread of the work has ended, and others have its identity."""
+            done = wait(futures, seconds)
+            time.sleep(0.1)
+            others.extend(pool.submit(taking, lock) for _ in range(8))
+            time.sleep(0.1)
+            return done
+
+        monkeypatch.setattr(stage_calls, "wait", slow_wait)
+        with lock:
+            with pytest.raises(Cancelled):
+                WatchedUpdates(guard).run(cancelled, Budget.of(60_000))
+            time.sleep(0.5)
+        assert [other.result(30) for other in others] == ["updated"] * 8
+
+
+def test_who_writes_an_index_of_a_manual_is_known_when_another_one_of_it_is_written(
+    tmp_path: Path,
+) -> None:
+    with ThreadPoolExecutor(1) as pool, writing(tmp_path):
+
+        def write() -> int | None:
+            with writing(tmp_path):
+                return writing_thread(tmp_path)
+
+        assert pool.submit(write).result(30)
+        assert writing_thread(tmp_path) == threading.get_ident()
+    assert writing_thread(tmp_path) is None
 
 
 # --- one call of a plugin's code --------------------------------------------------------------

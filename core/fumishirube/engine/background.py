@@ -150,8 +150,8 @@ class BackgroundIndexer:
         while (work := self._next()) is not None:
             try:
                 work()
-            except Cancelled:
-                return
+            except Cancelled:  # if indexing is being closed, there is no next work
+                pass
             except AbandonedWork as error:  # it is recorded, and calls name it too
                 _log.info("indexing in the background was left behind: %s", error)
             except BaseException:  # a panic of an extension in Rust is no Exception

@@ -122,12 +122,12 @@ class FolderIndex:
 
     @property
     def committed(self) -> bool:
-        """Whether any file is in the last committed state."""
-        return bool(self._committed[0].pages)
+        """Whether there are files in the last committed state, and which are left is known."""
+        return self.claimed is not EMPTY_MAPPING and bool(self._committed[0].pages)
 
     def last_state(self, reason: str) -> IndexState:
         """Return the last committed state, for a call that leaves an update behind."""
-        return self._state(self.claimed, reason)._replace(unfinished=True)
+        return self._state(self.claimed, reason)
 
     def embed(self, budget: Budget, progress: Progress | None = None) -> bool:
         """Embed sections without a vector; return whether the time was up before that was done.
@@ -173,7 +173,8 @@ class FolderIndex:
     ) -> IndexState:
         if self.manual.stored:  # its files are those of the last commit
             self._refresh()
-        update = _FolderUpdate(self.manual.sweep(), budget, progress, wanted, delay=delay)
+        self.claimed = self.manual.sweep()  # now, for calls that leave the update behind
+        update = _FolderUpdate(self.claimed, budget, progress, wanted, delay=delay)
         try:
             return self._refreshed(update)
         except IndexDamaged as error:  # damaged after the refresh; reopen it and try again

@@ -85,7 +85,7 @@ class OwnedLock:
 
 
 _WAITING: dict[int, _Wait] = {}
-_WRITING: dict[Path, int] = {}
+_WRITING: dict[int, Path] = {}
 
 
 def working_thread(thread: int | None) -> int | None:
@@ -108,17 +108,16 @@ def stop_waiting(thread: int | None) -> None:
 @contextmanager
 def writing(manual: Path) -> Iterator[None]:
     """Note that this thread writes an index of a manual, whose folder this is."""
-    thread = _WRITING[manual] = get_ident()
+    _WRITING[get_ident()] = manual
     try:
         yield
     finally:
-        if _WRITING.get(manual) == thread:
-            del _WRITING[manual]
+        del _WRITING[get_ident()]
 
 
 def writing_thread(manual: Path) -> int | None:
-    """Return the thread of this process that writes an index of a manual, if one does.
+    """Return a thread of this process that writes an index of a manual, if one does.
 
     It may be of an application that was replaced, whose update a stage delays.
     """
-    return _WRITING.get(manual)
+    return next((thread for thread, each in _WRITING.copy().items() if each == manual), None)

@@ -28,7 +28,7 @@ from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex
 from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.engine.unions import JoinedProgress, united_state
-from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
+from fumishirube.errors import ConfigError, FumishirubeError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.finder import Finder
 from fumishirube.host.guarded_offers import unlisted_by, unread_by
 from fumishirube.host.guarded_results import GuardedScorer
@@ -94,7 +94,7 @@ class PipelineContext:
         )
         searching = (stages.scorers, stages.fusers, stages.refiners)
         self._pipeline = Pipeline(*searching, shared.loaded.config.strict, shared.guarded.at_work)
-        self._finder = Finder(configured, shared, self._pipeline, self.prepare)
+        self._finder = Finder(configured, shared, self._pipeline, self.prepare, self._watched)
         is_outlying = self.library.is_outlying
         self.index_folders = IndexFolders(
             state, configured.index_fingerprint, outlying, is_outlying
@@ -255,11 +255,13 @@ class PipelineContext:
             return self._prepare(manual_id, query, progress, vectors=vectors)
         joined = JoinedProgress(progress) if progress else None
         states: dict[str, IndexState] = {}
-        failed: dict[str, ToolError | IndexDamaged] = {}
+        failed: dict[str, FumishirubeError] = {}
         for name in self.manuals() if manual_id == EVERY_MANUAL else manual_id.split("/"):
             try:
                 states[name] = self._prepare(name, query, joined, vectors=vectors)
-            except (ToolError, IndexDamaged) as error:
+            except (ToolError, IndexDamaged, AbandonedWork) as error:
+                if isinstance(error, AbandonedWork) and self._shared.loaded.config.strict:
+                    raise
                 failed[name] = error
             if joined:
                 joined.finish_manual()
@@ -284,8 +286,8 @@ class PipelineContext:
             state = state._replace(degraded=degraded, incomplete=True)
         if vectors:
             state = indexed.with_vectors(state)
-        if background:
-            background.follow_up(indexed, state)
+        if background and state.unembedded:
+            background.take_up(indexed)
         return state
 
     def _missing(self, manual_id: str, indexed: FolderIndex, state: IndexState) -> Iterator[str]:
@@ -304,7 +306,9 @@ class PipelineContext:
         budget = query.budget.within(SERVED_SECONDS) if background else query.budget
         delay = self.updates.delay if self.updates else None
         state = indexed.bring_up_to_date(budget, progress, query.text, delay=delay)
-        if vectors and background is None:
+        if background:
+            background.follow_up(indexed, state)  # here, because the call may have left this behind
+        elif vectors:
             indexed.embed(query.budget, progress)
         return indexed, state
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.pipeline import Pipeline
@@ -35,12 +36,16 @@ _log = logging.getLogger("fumishirube")
 
 
 class Finder(NamedTuple):
-    """Answers the queries of one surface; ``prepare`` brings indexes up to date for it."""
+    """Answers the queries of one surface; ``prepare`` brings indexes up to date for it.
+
+    ``watched`` does work in an index within the time of a call.
+    """
 
     configured: ConfiguredSurface
     shared: SharedServices
     pipeline: Pipeline
     prepare: Callable[..., IndexState]
+    watched: Callable[[Callable[[], SearchExtent], Budget], SearchExtent]
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
@@ -55,7 +60,7 @@ class Finder(NamedTuple):
 
     def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
         thresholds = self._thresholds()
-        extent = SearchExtent.of(state, query.within)
+        extent = self.watched(partial(SearchExtent.of, state, query.within), query.budget)
         record = partial(self._trace, manual_id, query, state, extent, thresholds)
         began = time.perf_counter()
         cache, key = self.shared.memory.cache, self.cache_key(query, state, thresholds)

@@ -140,23 +140,29 @@ class OpenIndexes:
         self._worth: dict[str, int] = {}
         self._age = 0
         self._lock = OwnedLock()
+        self._opening: dict[str, OwnedLock] = {}
 
     def of(self, manual: ManualFolder) -> FolderIndex:
-        """Return a manual with its index, which is opened if it is not open for its files."""
-        with self._lock:
+        """Return a manual with its index, which is opened if it is not open for its files.
+
+        No other manual waits for that.
+        """
+        with self._opening.setdefault(manual.id, OwnedLock()):
             known = self._open.get(manual.id)
             if known is None or known.manual is not manual:
-                self._open[manual.id] = FolderIndex(
+                known = FolderIndex(
                     manual,
                     lambda: self._open_index(manual.id),
                     self._open_vectors(manual.id),
                     stores_files=not self._library.is_outlying(manual.id),
                 )
-            self._uses[manual.id] += 1
-            self._worth[manual.id] = self._age + self._uses[manual.id]
-            while len(self._open) > MOST_OPEN:
-                self._leave(self._least_used(manual.id))
-            return self._open[manual.id]
+            with self._lock:
+                self._open[manual.id] = known
+                self._uses[manual.id] += 1
+                self._worth[manual.id] = self._age + self._uses[manual.id]
+                while len(self._open) > MOST_OPEN:
+                    self._leave(self._least_used(manual.id))
+            return known
 
     def _least_used(self, wanted: str) -> str:
         """Return the manual of least worth beside one, any of several."""

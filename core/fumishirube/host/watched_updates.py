@@ -36,7 +36,7 @@ T_co = TypeVar("T_co", covariant=True)
 class _WatchedWork(Generic[T_co]):
     """Some work, and the plugin's code that runs in it, or for which it waits.
 
-    ``latest`` is the code that the last look at it saw.
+    ``thread`` does it as long as it runs. ``latest`` is the code that the last look at it saw.
     """
 
     def __init__(self, work: Callable[[], T_co], guard: PluginGuard) -> None:
@@ -47,12 +47,15 @@ class _WatchedWork(Generic[T_co]):
 
     def run(self) -> T_co:
         self.thread = get_ident()
-        return self._work()
+        try:
+            return self._work()
+        finally:
+            self.thread = None  # the next thread may have the same identity
 
     @property
     def current(self) -> tuple[StageCall, float] | None:
         """The running stage, and its start."""
-        self.latest = self._guard.at_work(self.thread) if self.thread else None
+        self.latest = self._guard.at_work(self.thread)
         if self.latest is None or self.latest.work is None:
             return None
         work = self.latest.work
