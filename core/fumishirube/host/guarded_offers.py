@@ -22,6 +22,7 @@ from fumishirube.host.faults import described
 from fumishirube.host.guarded_indexes import GUARDED_KINDS
 from fumishirube.host.guarded_results import GUARDED_OFFERS
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
+from fumishirube.host.offered_types import check_running
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
@@ -81,7 +82,7 @@ class GuardedOffers:
             with _placed(work, named.coordinate):
                 stage = opening.enter_context(self.opened(work, stage.open))
                 with self.building(work):
-                    self._require_methods(kind_name, stage)
+                    check_running(stage, self._plugins.registry[kind_name].kind)
         if work is None:
             return named._replace(stage=stage, trusted=True)
         if kind_name == LOADERS:
@@ -89,13 +90,6 @@ class GuardedOffers:
             return named._replace(stage=loader)
         kind = GUARDED_KINDS.get(kind_name, GuardedStage)
         return named._replace(stage=kind(stage, work, self._guard))
-
-    def _require_methods(self, kind_name: str, running: object) -> None:
-        """Raise unless what a stage opened has the methods of its kind."""
-        _, noun, verbs = self._plugins.registry[kind_name].kind
-        if missing := [verb for verb in verbs if not callable(getattr(running, verb, None))]:
-            name = type(running).__name__
-            raise TypeError(f"its open() yields a {name}, which is no {noun}: no {missing[0]}()")
 
     def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates | None:
         """Return what runs the updates in which these running stages take part, if it has to."""
@@ -108,7 +102,7 @@ class GuardedOffers:
             yield
             return
         try:
-            with self._guard.named_if_slow(work, _OPEN), self._guard.marked(work):
+            with self._guard.slow.named(work, _OPEN), self._guard.marked(work):
                 yield
         except (AlreadyServed, ConfigError, PluginError):
             raise
@@ -145,7 +139,7 @@ class GuardedOffers:
             yield running
         finally:
             try:
-                with self._guard.named_if_slow(work, "closed"), self._guard.watched(work, "close"):
+                with self._guard.slow.named(work, "closed"), self._guard.watched(work, "close"):
                     opening.close()
             except BaseException as error:
                 if is_interrupt(error):
