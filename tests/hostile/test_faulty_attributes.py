@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,10 +12,13 @@ import pytest
 from manuals import fumishirube, write
 from strangers import stranger
 
+from fumishirube import Root
 from fumishirube.engine.stage_results import MOST_ITEMS
 from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.guarded_indexes import GuardedIndex
 from fumishirube.host.guarded_stages import GuardedStage, GuardedTokenizer
 from fumishirube.host.plugin_guard import PluginGuard
+from fumishirube.stages import Fields
 
 PLUGIN = """
 from fumishirube import Stage, hook
@@ -123,3 +127,25 @@ class Characters:
 def test_a_section_as_large_as_a_file_may_have_as_many_terms(guard: PluginGuard) -> None:
     tokenizer = GuardedTokenizer(Characters(), WORK, guard)
     assert len(tokenizer.terms("x" * (MOST_ITEMS + 1))) == MOST_ITEMS + 1
+
+
+class Index:
+    """Opens an index that closes slowly."""
+
+    def open(self, folder: Root, fields: Fields) -> Any:
+        return SlowlyClosed()
+
+
+class SlowlyClosed:
+    def __getattr__(self, name: str) -> Any:
+        return lambda: time.sleep(7 if name == "close" else 0)
+
+
+@pytest.mark.slow
+def test_an_index_that_closes_slowly_is_named_while_all_else_waits(
+    guard: PluginGuard, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    index = GuardedIndex(Index(), WORK, guard).open(Root(tmp_path), Fields((), Characters()))
+    index.close()
+    assert "it is not closed after 5 s, and everything waits for it" in caplog.text
+    assert guard.log.faults() == []

@@ -48,6 +48,8 @@ class Asker(Stage):
     def tools(self, context):
         return []
 
+{body}
+
 @hook
 def register_surfaces(register):
     register("asker", Asker, default=True)
@@ -164,12 +166,26 @@ def test_a_module_that_is_imported_slowly_is_named_while_all_else_waits(workspac
 @pytest.mark.slow
 def test_a_surface_is_not_named_for_a_slow_stage_of_another_plugin(workspace: Path) -> None:
     offer(workspace, "model_post_init = lambda self, context: __import__('time').sleep(7)")
-    stranger(workspace.parent / "plugins", "asker", SURFACE)
+    stranger(workspace.parent / "plugins", "asker", SURFACE.replace("{body}", ""))
     (workspace / "fumishirube.yaml").unlink()
     done = run(workspace, "find", "oil", "--json")
     assert done.json["hits"]
     assert "plugin owner: scorer 'own' failed: it is not open after 5 s" in done.err
     assert "asker" not in done.err
+
+
+def test_a_stage_is_not_named_for_a_surface_that_fails_to_say_whether_it_uses_it(
+    workspace: Path,
+) -> None:
+    offer(workspace, "pass", configured=False)
+    body = "    def unused(self, key, name, stage): raise RuntimeError('hostile')"
+    stranger(workspace.parent / "plugins", "asker", SURFACE.replace("{body}", body))
+    text = "pipelines: {asker: {scorers: [{use: own}]}}\n"
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
+    done = run(workspace, "find", "oil", "--json")
+    place = "configuration error: pipelines.asker.scorers[0]: "
+    assert f"{place}surface 'asker' of plugin asker: RuntimeError: hostile" in done.err
+    assert "owner" not in done.err
 
 
 @pytest.mark.slow

@@ -60,6 +60,9 @@ class Reads(Stage):
         return Document("x.zz", "zz", "solar", (Section("Zz", 1, 1, 0, 5, 5, 0),))
 
 class Refines(Stage):
+    def model_post_init(self, context):
+        leave("make")
+
     def refine(self, ranking, query, corpus):
         leave("refine")
         return ranking
@@ -217,14 +220,15 @@ def test_a_server_follows_a_link_that_leads_to_another_folder_later(tmp_path: Pa
     assert folders_in_place(options) == {"new": tmp_path / "new"}
 
 
+@pytest.mark.parametrize("where", ["make", "refine"])
 @pytest.mark.parametrize("chosen", [("--workspace", "."), ("--in", "manuals/m")])
 def test_a_server_reads_its_configuration_again_after_the_current_folder_changed(
-    workspace: Path, site: str, chosen: tuple[str, str]
+    workspace: Path, site: str, chosen: tuple[str, str], where: str
 ) -> None:
     file = workspace / "fumishirube.yaml"
     options = (*chosen, "--config", file.name)
     own = {f"XDG_{kind}_HOME": str(workspace / "own") for kind in ("CONFIG", "CACHE", "STATE")}
-    environ = {"PYTHONPATH": site, "WHERE": "refine", "LEFT": "folder", **own}
+    environ = {"PYTHONPATH": site, "WHERE": where, "LEFT": "folder", **own}
     with Wire(workspace, *options, **environ) as wire:
         wire.ok("manual_ls")
         assert wire.ok("manual_find", **SEARCH)["candidates"] == 2

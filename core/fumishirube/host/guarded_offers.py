@@ -62,10 +62,11 @@ class GuardedOffers:
 
     def work(self, kind_name: str, plugin: str, name: str) -> ForeignWork | None:
         """Return the crash mark for a stage of a plugin, or ``None`` for a built-in."""
+        return self._foreign_work(plugin, f"{NOUNS[kind_name]} {name!r}")
+
+    def _foreign_work(self, plugin: str, stage: str) -> ForeignWork | None:
         maker = self._plugins.foreign(plugin)
-        if maker is None:
-            return None
-        return ForeignWork(plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
+        return ForeignWork(plugin, maker.distribution, stage) if maker else None
 
     def running(
         self, kind_name: str, named: NamedStage[Any], opening: ExitStack
@@ -138,12 +139,8 @@ class GuardedOffers:
         try:
             yield running
         finally:
-            try:
-                with self._guard.slow.named(work, "closed"), self._guard.watched(work, "close"):
-                    opening.close()
-            except BaseException as error:
-                if is_interrupt(error):
-                    raise
+            with self._guard.closing(work):
+                opening.close()
 
     @contextmanager
     def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:
@@ -182,11 +179,8 @@ class GuardedOffers:
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
         """Return an observer of searches; a plugin's is guarded."""
-        maker = self._plugins.foreign(plugin)
-        if maker is None:
-            return observe
-        work = ForeignWork(plugin, maker.distribution, "its search_finished")
-        return self._guard.watched(work)(observe)
+        work = self._foreign_work(plugin, "its search_finished")
+        return self._guard.watched(work)(observe) if work else observe
 
     def note_failures(self, failed: Iterable[StageFailure], began: float) -> None:
         """Record the stages of plugins that failed in a search since then without raising."""

@@ -125,7 +125,7 @@ class GuardedTokenizer(NamedInErrors[Tokenizer]):
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text."""
         with self._watched("terms"):
-            most = MOST_ITEMS + _MOST_TERMS * len(text)  # a file may be one section
+            most = max(MOST_ITEMS, _MOST_TERMS * len(text))  # a file may be one section
             return check_texts(self._stage.terms(text), most)
 
     def narrow(self, text: str) -> tuple[Clause, bool]:

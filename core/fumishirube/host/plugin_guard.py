@@ -160,6 +160,18 @@ class PluginGuard:
         if not left:
             self.log.worked(work, method)
 
+    @contextmanager
+    def closing(
+        self, work: ForeignWork, answers: tuple[type[FumishirubeError], ...] = ()
+    ) -> Iterator[None]:
+        """Run a plugin's code that closes something; its failure disturbs nothing else."""
+        try:
+            with self.slow.named(work, "closed"), self.watched(work, "close", answers):
+                yield
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
+
     def _passes(self, error: BaseException, work: ForeignWork, answers: tuple[type, ...]) -> bool:
         """Tell whether an error is an answer, or one of the framework that only passes through."""
         if isinstance(error, FumishirubeError) and not is_answer(error):

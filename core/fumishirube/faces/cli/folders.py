@@ -64,7 +64,7 @@ def written_configuration(
 
 
 def keep_folders(options: Namespace) -> None:
-    """Make the options of a server name the same files after the current folder has changed."""
+    """Make the options name the same files after the current folder has changed."""
     if options.config:
         options.config = options.config.absolute()
     if names := _folder_names(options):  # links stay links, which may lead elsewhere later
