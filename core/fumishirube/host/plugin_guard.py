@@ -199,7 +199,8 @@ class PluginGuard:
                 yield
 
     def close(self) -> None:
-        """Remove the marks of this process."""
+        """Remove the marks of this process, and end what watches its work."""
+        self.slow.close()
         self._marks.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock, Thread, get_ident
+from threading import Event, Lock, Thread, get_ident
 from typing import TYPE_CHECKING
 
 from fumishirube.host.crash_marks import ForeignWork
@@ -41,6 +41,14 @@ class SlowWork:
         self._awaited: list[_AwaitedWork] = []
         self._lock = Lock()
         self._watching = False
+        self._over = Event()
+        self._thread: Thread | None = None
+
+    def close(self) -> None:
+        """End the thread: a server with workers forks only while it has no other."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
 
     @contextmanager
     def named(self, work: ForeignWork, state: str) -> Iterator[None]:
@@ -50,8 +58,9 @@ class SlowWork:
             self._awaited.append(awaited)
             if not self._watching:
                 with suppress(RuntimeError):  # no thread begins while the interpreter ends
-                    Thread(target=self._watch, name="fumishirube slow work", daemon=True).start()
-                    self._watching = True
+                    watch = Thread(target=self._watch, name="fumishirube slow work", daemon=True)
+                    watch.start()
+                    self._thread, self._watching = watch, True
         try:
             yield
         finally:
@@ -62,8 +71,7 @@ class SlowWork:
 
     def _watch(self) -> None:
         """Look at what is awaited, until nothing is."""
-        while True:
-            time.sleep(_LOOK)
+        while not self._over.wait(_LOOK):
             with self._lock:
                 if not self._awaited:
                     self._watching = False
