@@ -21,6 +21,10 @@ def fail(*_):
 def refuse():
     raise ConfigError("no model is here; download one")
 
+class Vague:
+    generates = property(fail)
+    score = fail
+
 class Own(Stage):
     generates: ClassVar[bool] = True
 
@@ -32,6 +36,23 @@ class Own(Stage):
 @hook
 def register_scorers(register):
     register("own", Own)
+"""
+SURFACE = """
+from typing import Any, ClassVar
+from fumishirube import Stage, hook
+
+class Asker(Stage):
+    root: ClassVar[str] = "manuals"
+    pipeline: ClassVar[dict[str, Any]] = {"scorers": [{"use": "own"}]}
+
+    def tools(self, context):
+        return []
+
+{body}
+
+@hook
+def register_surfaces(register):
+    register("asker", Asker, default=True)
 """
 AT = "pipelines.manual.scorers[1]: scorer 'own' of plugin owner: "
 
@@ -67,6 +88,7 @@ UNUSABLE = [
     ("def lacking(self, stages): fail()", "RuntimeError: hostile"),
     ("open = contextmanager(fail)", "RuntimeError: hostile"),
     ("open = contextmanager(lambda self: (yield))", "TypeError: its open() yields a NoneType"),
+    ("open = contextmanager(lambda self: (yield Vague()))", "RuntimeError: hostile"),
     ("open = contextmanager(lambda self: refuse())", "no model is here; download one"),
     ("model_post_init = lambda self, context: refuse()", "no model is here; download one"),
 ]
@@ -139,6 +161,31 @@ def test_a_module_that_is_imported_slowly_is_named_while_all_else_waits(workspac
     assert "plugin owner: its import failed: it is not imported after 5 s" in done.err
     listed = run(workspace, "plugins", "--json").json
     assert [report["faults"] for report in listed if report["plugin"] == "owner"] == [[]]
+
+
+@pytest.mark.slow
+def test_a_surface_is_not_named_for_a_slow_stage_of_another_plugin(workspace: Path) -> None:
+    offer(workspace, "model_post_init = lambda self, context: __import__('time').sleep(7)")
+    stranger(workspace.parent / "plugins", "asker", SURFACE.replace("{body}", ""))
+    (workspace / "fumishirube.yaml").unlink()
+    done = run(workspace, "find", "oil", "--json")
+    assert done.json["hits"]
+    assert "plugin owner: scorer 'own' failed: it is not open after 5 s" in done.err
+    assert "asker" not in done.err
+
+
+def test_a_stage_is_not_named_for_a_surface_that_fails_to_say_whether_it_uses_it(
+    workspace: Path,
+) -> None:
+    offer(workspace, "pass", configured=False)
+    body = "    def unused(self, key, name, stage): raise RuntimeError('hostile')"
+    stranger(workspace.parent / "plugins", "asker", SURFACE.replace("{body}", body))
+    text = "pipelines: {asker: {scorers: [{use: own}]}}\n"
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
+    done = run(workspace, "find", "oil", "--json")
+    place = "configuration error: pipelines.asker.scorers[0]: "
+    assert f"{place}surface 'asker' of plugin asker: RuntimeError: hostile" in done.err
+    assert "owner" not in done.err
 
 
 @pytest.mark.slow

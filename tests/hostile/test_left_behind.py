@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import sys
 import time
+from argparse import Namespace
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,9 @@ from http_server import eventually
 from manuals import fumishirube, write
 from stdio import Wire
 from strangers import stranger
+
+from fumishirube.faces.cli.folders import folders_in_place, keep_folders
+from fumishirube.plugins.discovery import load_plugins
 
 SEARCH = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"]}
 PLUGIN = """
@@ -24,6 +31,7 @@ def leave(where):
         case "timer": signal.setitimer(signal.ITIMER_REAL, 0.2)
         case "copy": os.fork()
         case "folder": os.chdir(os.path.dirname(os.getcwd()))
+        case "no folder": os.rmdir(os.getcwd())
         case "log":
             logging.disable(logging.CRITICAL)
             raise RuntimeError("hostile")
@@ -52,6 +60,9 @@ class Reads(Stage):
         return Document("x.zz", "zz", "solar", (Section("Zz", 1, 1, 0, 5, 5, 0),))
 
 class Refines(Stage):
+    def model_post_init(self, context):
+        leave("make")
+
     def refine(self, ranking, query, corpus):
         leave("refine")
         return ranking
@@ -63,6 +74,22 @@ def register_loaders(register):
 @hook
 def register_refiners(register):
     register("leaver", Refines)
+"""
+WAITER = """
+from threading import Event
+from fumishirube import Stage, hook
+
+begun, ended = Event(), Event()
+
+class Refines(Stage):
+    def refine(self, ranking, query, corpus):
+        return ranking
+
+@hook
+def register_refiners(register):
+    begun.set()
+    assert ended.wait(30)
+    register("waiter", Refines)
 """
 TIMER = "it left a timer behind that would have ended the process"
 COPY = "it copied the process, and the copy went on; the copy was ended"
@@ -150,14 +177,58 @@ def test_a_command_finds_the_workspace_after_an_import_changed_the_current_folde
     assert problems == ["it changed the current folder, which was undone"]
 
 
+@POSIX
+def test_a_command_answers_though_an_import_removed_the_current_folder(
+    workspace: Path, site: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    environ = {"PYTHONPATH": site, "WHERE": "import", "LEFT": "no folder"}
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    words = ("find", "solar winter", "--json", "--workspace", str(workspace))
+    done = fumishirube(*words, cwd=elsewhere, environ=environ)
+    assert done.code == 0, done.err
+    assert done.json["hits"]
+    assert not elsewhere.exists()
+
+
+def test_a_call_that_changes_the_current_folder_beside_a_reload_has_it_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(stranger(tmp_path / "site", "waiter", WAITER))
+    waiter, before = importlib.import_module("waiter"), Path.cwd()
+    monkeypatch.chdir(tmp_path)  # as a call does, and undoes
+    with ThreadPoolExecutor(1) as reloading:
+        loading = reloading.submit(load_plugins)
+        assert waiter.begun.wait(30)
+        os.chdir(before)
+        waiter.ended.set()
+        plugins = loading.result()
+    assert Path.cwd() == before
+    (report,) = (report for report in plugins.reports if report.plugin == "waiter")
+    assert report.problems == ()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_a_server_follows_a_link_that_leads_to_another_folder_later(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "current").symlink_to("old")
+    options = Namespace(config=None, folders=[str(tmp_path / "current")])
+    keep_folders(options)
+    assert folders_in_place(options) == {"old": tmp_path / "old"}
+    (tmp_path / "current").unlink()
+    (tmp_path / "current").symlink_to("new")
+    assert folders_in_place(options) == {"new": tmp_path / "new"}
+
+
+@pytest.mark.parametrize("where", ["make", "refine"])
 @pytest.mark.parametrize("chosen", [("--workspace", "."), ("--in", "manuals/m")])
 def test_a_server_reads_its_configuration_again_after_the_current_folder_changed(
-    workspace: Path, site: str, chosen: tuple[str, str]
+    workspace: Path, site: str, chosen: tuple[str, str], where: str
 ) -> None:
     file = workspace / "fumishirube.yaml"
     options = (*chosen, "--config", file.name)
     own = {f"XDG_{kind}_HOME": str(workspace / "own") for kind in ("CONFIG", "CACHE", "STATE")}
-    environ = {"PYTHONPATH": site, "WHERE": "refine", "LEFT": "folder", **own}
+    environ = {"PYTHONPATH": site, "WHERE": where, "LEFT": "folder", **own}
     with Wire(workspace, *options, **environ) as wire:
         wire.ok("manual_ls")
         assert wire.ok("manual_find", **SEARCH)["candidates"] == 2

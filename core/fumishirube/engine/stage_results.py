@@ -109,8 +109,8 @@ def _check_reports(ranking: Ranking) -> None:
     _require(_are(lines, int), "what is left out has a line, or none")
     _require(isinstance(ranking.diagnostics, Mapping), "diagnostics are a mapping")
     _require(_is_json(ranking.diagnostics), "diagnostics are JSON")
-    _require(matched is None or isinstance(matched, MatchCount), "matched is a count")
-    _require(matched is None or isinstance(matched.number, int), "matched is a count")
+    counted = isinstance(matched, MatchCount) and isinstance(matched.number, int)
+    _require(matched is None or counted, "matched is a count")
     _require(terms is None or isinstance(terms, TermUse), "terms say what was done with them")
     if terms is not None:
         _require(terms.picked is None or _are_texts(terms.picked), "picked terms are texts")

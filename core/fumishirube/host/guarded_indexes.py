@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 from fumishirube.budget import Budget
@@ -22,7 +23,6 @@ from fumishirube.host.guarded_stages import (
 )
 from fumishirube.host.offered_types import check_texts
 from fumishirube.host.plugin_guard import PluginGuard
-from fumishirube.interrupts import is_interrupt
 from fumishirube.model import Passage
 from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
 
@@ -118,12 +118,8 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
 
     def close(self) -> None:
         """Close it; a failure is recorded, and disturbs nothing else."""
-        try:
-            with self._watched("close"):
-                self._stage.close()
-        except BaseException as error:
-            if is_interrupt(error):
-                raise
+        with self._guard.closing(self._work, self._answers):
+            self._stage.close()
 
 
 class _GuardedCorpus(NamedInErrors[Corpus]):
@@ -207,11 +203,12 @@ def check_frequencies(counts: Mapping[str, int], terms: Collection[str]) -> Mapp
     return counts
 
 
-def require(name: str, value: object, kind: type) -> None:
-    """Raise a :class:`TypeError` unless what a method of an index gave is of a type."""
+def require(name: str, value: Any, kind: type) -> Any:
+    """Return what a method of an index gave; raise a :class:`TypeError` for another type."""
     if not isinstance(value, kind):
         wanted = kind.__name__
         raise TypeError(f"{name!r} of its index gave a {type(value).__name__} and no {wanted}")
+    return value
 
 
 def _require_all(name: str, values: Any, kind: type) -> None:
@@ -221,20 +218,9 @@ def _require_all(name: str, values: Any, kind: type) -> None:
 
 
 def _number(name: str, value: Any) -> Any:
-    require(name, value, int)
-    if value < 0:
+    if require(name, value, int) < 0:
         raise ValueError(f"{name!r} of its index gave a negative number")
     return value
-
-
-def _text(name: str, value: Any) -> Any:
-    require(name, value, str)
-    return value
-
-
-def _terms(name: str, value: Any) -> Any:
-    del name
-    return check_texts(value)
 
 
 def _count(name: str, value: Any) -> Any:
@@ -269,9 +255,9 @@ def _is_passage(passage: Any) -> bool:
 
 
 VALUE_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
-    "manual_id": _text,
+    "manual_id": partial(require, kind=str),
     "size": _number,
-    "terms": _terms,
+    "terms": lambda _, terms: check_texts(terms),
     "count": _count,
     "average_length": _mean,
 }

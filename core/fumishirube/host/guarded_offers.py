@@ -22,6 +22,7 @@ from fumishirube.host.faults import described
 from fumishirube.host.guarded_indexes import GUARDED_KINDS
 from fumishirube.host.guarded_results import GUARDED_OFFERS
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
+from fumishirube.host.offered_types import check_running
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
@@ -61,10 +62,11 @@ class GuardedOffers:
 
     def work(self, kind_name: str, plugin: str, name: str) -> ForeignWork | None:
         """Return the crash mark for a stage of a plugin, or ``None`` for a built-in."""
+        return self._foreign_work(plugin, f"{NOUNS[kind_name]} {name!r}")
+
+    def _foreign_work(self, plugin: str, stage: str) -> ForeignWork | None:
         maker = self._plugins.foreign(plugin)
-        if maker is None:
-            return None
-        return ForeignWork(plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
+        return ForeignWork(plugin, maker.distribution, stage) if maker else None
 
     def running(
         self, kind_name: str, named: NamedStage[Any], opening: ExitStack
@@ -81,7 +83,7 @@ class GuardedOffers:
             with _placed(work, named.coordinate):
                 stage = opening.enter_context(self.opened(work, stage.open))
                 with self.building(work):
-                    self._require_methods(kind_name, stage)
+                    check_running(stage, self._plugins.registry[kind_name].kind)
         if work is None:
             return named._replace(stage=stage, trusted=True)
         if kind_name == LOADERS:
@@ -89,13 +91,6 @@ class GuardedOffers:
             return named._replace(stage=loader)
         kind = GUARDED_KINDS.get(kind_name, GuardedStage)
         return named._replace(stage=kind(stage, work, self._guard))
-
-    def _require_methods(self, kind_name: str, running: object) -> None:
-        """Raise unless what a stage opened has the methods of its kind."""
-        _, noun, verbs = self._plugins.registry[kind_name].kind
-        if missing := [verb for verb in verbs if not callable(getattr(running, verb, None))]:
-            name = type(running).__name__
-            raise TypeError(f"its open() yields a {name}, which is no {noun}: no {missing[0]}()")
 
     def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates | None:
         """Return what runs the updates in which these running stages take part, if it has to."""
@@ -108,7 +103,7 @@ class GuardedOffers:
             yield
             return
         try:
-            with self._guard.named_if_slow(work, _OPEN), self._guard.marked(work):
+            with self._guard.slow.named(work, _OPEN), self._guard.marked(work):
                 yield
         except (AlreadyServed, ConfigError, PluginError):
             raise
@@ -144,12 +139,8 @@ class GuardedOffers:
         try:
             yield running
         finally:
-            try:
-                with self._guard.named_if_slow(work, "closed"), self._guard.watched(work, "close"):
-                    opening.close()
-            except BaseException as error:
-                if is_interrupt(error):
-                    raise
+            with self._guard.closing(work):
+                opening.close()
 
     @contextmanager
     def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:
@@ -188,11 +179,8 @@ class GuardedOffers:
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
         """Return an observer of searches; a plugin's is guarded."""
-        maker = self._plugins.foreign(plugin)
-        if maker is None:
-            return observe
-        work = ForeignWork(plugin, maker.distribution, "its search_finished")
-        return self._guard.watched(work)(observe)
+        work = self._foreign_work(plugin, "its search_finished")
+        return self._guard.watched(work)(observe) if work else observe
 
     def note_failures(self, failed: Iterable[StageFailure], began: float) -> None:
         """Record the stages of plugins that failed in a search since then without raising."""

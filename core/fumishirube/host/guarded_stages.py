@@ -14,7 +14,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
 from fumishirube.engine.stage_calls import AbandonedWork, threaded
-from fumishirube.engine.stage_results import document_fault
+from fumishirube.engine.stage_results import MOST_ITEMS, document_fault
 from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
@@ -26,6 +26,8 @@ from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
 
+_MOST_TERMS = 10
+"""So many terms may begin at each character of a text; an iterator without an end has more."""
 _SENT = frozenset({"preparation"})
 """Other processes call these; if one fails there, the work is repeated in this process."""
 
@@ -65,22 +67,22 @@ class GuardedStage(Generic[S]):
         return type(self._stage)
 
     def __getattr__(self, name: str) -> Any:
+        guarded = partial(self._call, name)
         try:
             value = getattr(self._stage, name)
         except BaseException as error:
             if isinstance(error, AttributeError) or is_interrupt(error):
                 raise
-            value = partial(_raise, error)  # where it is called, and can be named
+            return guarded  # which looks it up again, where a failure is recorded
         is_method = callable(value) or name in self._methods
         if not is_method or name.startswith("_") or name in _SENT:
             return value
-
-        def guarded(*arguments: Any, **named: Any) -> Any:
-            with self._watched(name):
-                return self._checked(name, value(*arguments, **named))
-
         self.__dict__[name] = guarded
         return guarded
+
+    def _call(self, method: str, /, *arguments: Any, **named: Any) -> Any:
+        with self._watched(method):
+            return self._checked(method, getattr(self._stage, method)(*arguments, **named))
 
     def _checked(self, method: str, result: Any) -> Any:
         """Return the result of a method in the form that callers get; raise if it is wrong."""
@@ -123,7 +125,8 @@ class GuardedTokenizer(NamedInErrors[Tokenizer]):
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text."""
         with self._watched("terms"):
-            return check_texts(self._stage.terms(text))
+            most = max(MOST_ITEMS, _MOST_TERMS * len(text))  # a file may be one section
+            return check_texts(self._stage.terms(text), most)
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that matches wherever a folded text occurs, and whether only there."""
@@ -276,10 +279,6 @@ class GuardedLoader(GuardedStage[Loader]):
         if self._strict:
             message = f"{self._work.label} failed on {file}"
             raise PluginError(f"{message}: {described(error)}") from error
-
-
-def _raise(error: BaseException, *_: Any, **_named: Any) -> None:
-    raise error
 
 
 def _is_plain(path: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, g
 from fumishirube.corpus import Bool, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.engine.stage_results import MOST_ITEMS
 from fumishirube.errors import ToolError
+from fumishirube.plugins.registry import StageKind
 from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.encoding import has_surrogates
@@ -34,11 +35,11 @@ _DESCRIBED = (Tool, Prompt, PromptParameter, Template, View)
 """Kinds with texts of the plugin alone; those of others may come from names of files."""
 
 
-def all_of(items: Iterable[T]) -> tuple[T, ...]:
-    """Return what a plugin yields; raise a :class:`ValueError` after a million items."""
-    taken = tuple(islice(items, MOST_ITEMS + 1))
-    if len(taken) > MOST_ITEMS:
-        raise ValueError(f"it yields more than {MOST_ITEMS} items")
+def all_of(items: Iterable[T], most: int = MOST_ITEMS) -> tuple[T, ...]:
+    """Return what a plugin yields; raise a :class:`ValueError` for more items than so many."""
+    taken = tuple(islice(items, most + 1))
+    if len(taken) > most:
+        raise ValueError(f"it yields more than {most} items")
     return taken
 
 
@@ -77,6 +78,15 @@ def check_stage(stage: Stage) -> None:
             raise TypeError(f"{name!r} is of the type {type(value).__name__}")
     for name in _READ_OF_STAGES:
         getattr(stage, name, None)
+
+
+def check_running(running: object, kind: StageKind) -> None:
+    """Check that what a stage opened is of its kind, and read what it says of itself."""
+    if method := kind.lacking(running):
+        name = type(running).__name__
+        raise TypeError(f"its open() yields a {name}, which is no {kind.noun}: no {method}()")
+    for name in _READ_OF_STAGES:
+        getattr(running, name, None)
 
 
 def check_surface(surface: Surface, roots: Collection[str]) -> None:
@@ -151,9 +161,9 @@ def check_error(returned: object) -> ToolError:
     return returned
 
 
-def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
+def check_texts(returned: Iterable[str], most: int = MOST_ITEMS) -> tuple[str, ...]:
     """Return texts that a plugin returned, as plain strings; raise for what cannot be encoded."""
-    texts = all_of(returned)
+    texts = all_of(returned, most)
     if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
         raise TypeError("it returned something else than texts")
     if not all(map(str.isascii, texts)):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Timer, get_ident
+from threading import get_ident
 from typing import Any
 
 from fumishirube.disk.absolute_paths import shorten_paths
@@ -20,13 +20,12 @@ from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolE
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
 from fumishirube.host.left_behind import Undoing
+from fumishirube.host.slow_work import SlowWork
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 
-_SLOW = 5.0
-"""Seconds after which what is being imported, opened or closed is named."""
 _PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
 """Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
 
@@ -67,6 +66,7 @@ class PluginGuard:
         self._plugins = plugins
         self._state = state
         self.log = FaultLog(state)
+        self.slow = SlowWork(self.log, self.at_work)
         self._marks = CrashMarks(state)
         self.running: dict[int, list[RunningCode]] = former.running if former else {}
 
@@ -160,6 +160,18 @@ class PluginGuard:
         if not left:
             self.log.worked(work, method)
 
+    @contextmanager
+    def closing(
+        self, work: ForeignWork, answers: tuple[type[FumishirubeError], ...] = ()
+    ) -> Iterator[None]:
+        """Run a plugin's code that closes something; its failure disturbs nothing else."""
+        try:
+            with self.slow.named(work, "closed"), self.watched(work, "close", answers):
+                yield
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
+
     def _passes(self, error: BaseException, work: ForeignWork, answers: tuple[type, ...]) -> bool:
         """Tell whether an error is an answer, or one of the framework that only passes through."""
         if isinstance(error, FumishirubeError) and not is_answer(error):
@@ -177,32 +189,18 @@ class PluginGuard:
         return bool(package) and raised_in(error, package)
 
     @contextmanager
-    def named_if_slow(self, work: ForeignWork, state: str) -> Iterator[None]:
-        """Record that something is not ``open``, say, while all else waits for it."""
-        problem = f"it is not {state} after {_SLOW:.0f} s, and everything waits for it"
-        alarm = Timer(_SLOW, self.log.record, (work, problem), {"method": state})
-        alarm.daemon = True
-        alarm.start()
-        try:
-            yield
-        finally:
-            named = not alarm.is_alive()
-            alarm.cancel()
-        if named:
-            self.log.worked(work, state)
-
-    @contextmanager
     def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
         """Mark the import of a plugin and its hooks."""
         if plugin.builtin:
             yield
         else:
             work = ForeignWork(plugin.id, plugin.distribution, "its import")
-            with self.named_if_slow(work, "imported"), self.marked(work):
+            with self.slow.named(work, "imported"), self.marked(work):
                 yield
 
     def close(self) -> None:
-        """Remove the marks of this process."""
+        """Remove the marks of this process, and end what watches its work."""
+        self.slow.close()
         self._marks.close()
 
 

@@ -12,7 +12,7 @@ from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError, FumishirubeError
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.surfaces import ConfiguredSurface
-from fumishirube.plugins.registry import StageRegistry
+from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage, Stage
 from fumishirube.surfaces import Surface
 
@@ -50,6 +50,7 @@ def check_stages(
 ) -> None:
     """Raise a :class:`ConfigError` about the first stage that can have no effect, if any."""
     example_of = partial(_example_of, surface.stage, registry, guarded)
+    unused_by = partial(_unused_by, surface, guarded)
     by_key = {
         key: [named.stage for named in stages[kind_name]]
         for kind_name, key in PIPELINE_KEYS.items()
@@ -59,7 +60,8 @@ def check_stages(
         for named in [each for each in stages[kind_name] if each.name in places]:
             where = f"{coordinate}.{key}{places[named.name]}"
             with guarded.configuring(kind_name, named.plugin, named.name, where):
-                why = next(_reasons(surface, key, named, by_key, example_of), None)
+                reasons = _reasons(surface, key, named, by_key, example_of, unused_by)
+                why = next(reasons, None)
             if why is not None:
                 raise ConfigError(
                     f"{named.name!r} could do nothing here, because {why}; leave it out, or put it "
@@ -104,17 +106,29 @@ def _example_of(
     return foreign
 
 
+def _unused_by(
+    surface: NamedStage[Surface], guarded: GuardedOffers, key: str, named: NamedStage[Stage]
+) -> str | None:
+    """Return why a surface does not use a stage, if it says so; its own failure names it."""
+    user = surface.stage
+    with guarded.building(guarded.work(SURFACES, surface.plugin, surface.name)):
+        if isinstance(user, ChoosesStages):
+            return user.unused(key, named.name, named.stage)
+    return None
+
+
 def _reasons(
     surface: NamedStage[Surface],
     key: str,
     named: NamedStage[Stage],
     stages: Mapping[str, Sequence[Any]],
     example_of: Callable[[str, str], str | None],
+    unused_by: Callable[[str, NamedStage[Stage]], str | None],
 ) -> Iterator[str]:
     stage, user = named.stage, surface.stage
     if missing := lacks(user, _needs(stage, key)):
         yield f"the surface {surface.name!r} has no {' and no '.join(missing)}"
-    if isinstance(user, ChoosesStages) and (why := user.unused(key, named.name, stage)):
+    if why := unused_by(key, named):
         yield why
     if isinstance(stage, NeedsOfPipeline) and (why := stage.lacking(stages)):
         yield why

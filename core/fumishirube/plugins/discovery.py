@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Literal, NamedTuple, TypeAlias
 
 import pluggy
@@ -241,15 +242,19 @@ def _stdout_to_stderr() -> Iterator[None]:
 
 @contextmanager
 def _same_folder() -> Iterator[list[PluginProblem]]:
-    """Undo a change of the current folder, in which commands look for the workspace."""
+    """Undo a change of the current folder, in which commands look for the workspace.
+
+    Beside the main thread, as while a server reloads, it may be a call that changes it.
+    """
     problems: list[PluginProblem] = []
     folder = _current_folder()
     try:
         yield problems
     finally:
-        if folder and _current_folder() != folder:
-            os.chdir(folder)
-            problems.append(PluginProblem("it changed the current folder, which was undone"))
+        if current_thread() is main_thread() and folder and _current_folder() != folder:
+            with suppress(OSError):  # it has been removed
+                os.chdir(folder)
+                problems.append(PluginProblem("it changed the current folder, which was undone"))
 
 
 def _current_folder() -> Path | None:

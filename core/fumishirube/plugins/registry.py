@@ -27,6 +27,11 @@ class StageKind(NamedTuple):
     noun: str
     verbs: tuple[str, ...]
 
+    def lacking(self, stage: object) -> str | None:
+        """Return a method of the kind that a stage, its class or its running form lacks, if any."""
+        lacked = (verb for verb in self.verbs if not callable(getattr(stage, verb, None)))
+        return next(lacked, None)
+
 
 SURFACES, LOADERS, INDEXES = "surfaces", "loaders", "indexes"
 
@@ -78,7 +83,7 @@ class Register(Generic[T]):
         self._offer(name, stage)
 
     def _offer(self, name: str, stage: type[T], *, default: bool = False) -> None:
-        _, noun, verbs = self._kind
+        noun = self._kind.noun
         refused = partial(RefusedStage, noun, name)
         if not NAME.fullmatch(name):
             raise refused(f"{noun} name {name!r} is not kebab-case, such as 'my-name'")
@@ -86,9 +91,8 @@ class Register(Generic[T]):
             raise refused(f"a {noun} cannot be called {name!r}")
         if not (isinstance(stage, type) and issubclass(stage, Stage)):
             raise refused(f"{noun} {name!r} is not a subclass of fumishirube.Stage")
-        missing = [verb for verb in verbs if not callable(getattr(stage, verb, None))]
-        if missing:
-            raise refused(f"{stage.__name__} is no {noun}: it has no method {missing[0]}()")
+        if method := self._kind.lacking(stage):
+            raise refused(f"{stage.__name__} is no {noun}: it has no method {method}()")
         self.offers.append(RegisteredStage(name, stage, self._plugin, default))
 
 

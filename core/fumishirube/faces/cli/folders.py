@@ -64,11 +64,11 @@ def written_configuration(
 
 
 def keep_folders(options: Namespace) -> None:
-    """Make the options of a server name the same files after the current folder has changed."""
+    """Make the options name the same files after the current folder has changed."""
     if options.config:
         options.config = options.config.absolute()
-    if in_place := folders_in_place(options):
-        options.folders = [*map(str, in_place.values())]
+    if names := _folder_names(options):  # links stay links, which may lead elsewhere later
+        options.folders = [str(existing_folder(name, "--in").absolute()) for name in names]
 
 
 def existing_folder(name: str, source: str, entered: str = ".") -> Path:

@@ -157,10 +157,8 @@ def reloading(
 
     One that is ``begun`` with what is in force elsewhere is replaced if that is not on disk.
     """
-    from fumishirube.faces.cli.folders import keep_folders  # noqa: PLC0415 - the wire comes before any plugin
     from fumishirube.faces.cli.workspace import reopen  # noqa: PLC0415 - the wire comes before any plugin
 
-    keep_folders(options)  # code of a plugin may change the current one
     served = ServedApplication(application, through)  # errors here end the command
     watched = InputWatcher(application.loaded.inputs, strangers=not options.no_plugins)
     made_from = begun.inputs if begun else None

@@ -20,7 +20,7 @@ from fumishirube.config.validation import build_model
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
 from fumishirube.faces.cli.common_options import workspace_options
-from fumishirube.faces.cli.folders import folder, written_configuration
+from fumishirube.faces.cli.folders import folder, keep_folders, written_configuration
 from fumishirube.faces.cli.output import complain
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
@@ -96,6 +96,7 @@ def opened(
     ``trusted`` now, or before. A process of a server is ``begun`` with what is in force in it.
     """
     loaded = begun.loaded if begun else configuration(options, trusted=trusted)
+    keep_folders(options)  # code of a plugin may change the current one
     application = Application(
         narrowed(loaded, getattr(options, "only", None), empty=empty),
         _plugins(options, loaded),
