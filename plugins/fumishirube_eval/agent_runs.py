@@ -151,7 +151,8 @@ def prompt_for(question: AgentQuestion, camp: str, tools: Path) -> str:
 
 def run_agent(question: AgentQuestion, setup: AgentSetup) -> AgentAnswer:
     """Run the agent on one question in a new folder, and return its answer and its calls."""
-    with tempfile.TemporaryDirectory(prefix="agent-") as folder:
+    # What an agent has left running may still write there.
+    with tempfile.TemporaryDirectory(prefix="agent-", ignore_cleanup_errors=True) as folder:
         base = Path(folder).resolve()
         log, workspace = base / "log.jsonl", base / "work"
         tools, config = _write_setup(base, workspace, log, setup)
