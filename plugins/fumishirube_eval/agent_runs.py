@@ -23,7 +23,7 @@ from fumishirube.text import estimate_tokens
 from fumishirube_eval.agent_commands import PROMPT, AgentCommand
 from fumishirube_eval.agent_questions import AgentQuestion
 from fumishirube_eval.files import write_text
-from fumishirube_eval.recording import CALL, LISTING, run_command
+from fumishirube_eval.recording import CALL, LISTING, Termination, run_command
 
 OURS, SHELL = "ours", "shell"
 CAMPS = (OURS, SHELL)
@@ -183,7 +183,8 @@ def _run(
         ConfigError: when the command does not exist.
     """
     try:
-        done = run_command(words, text, setup.timeout, cwd=folder, env=environ)
+        started = Termination().started
+        done = run_command(words, text, setup.timeout, started, cwd=folder, env=environ)
     except OSError as error:
         name = Path(words[0]).name
         raise ConfigError(f"--agent: {name!r} cannot be run: {error.strerror}") from error

@@ -30,7 +30,6 @@ MOST_BYTES = 4 * 1024 * 1024
 """The most bytes that are kept of what a command prints on a stream; it may print more."""
 _USAGE = 2
 _TIMED_OUT = 124
-_ENDED = 143
 _SECONDS_TO_END = 10
 _SECONDS_TO_PRINT = 2
 """Seconds in which the streams of a command that has ended have to end too."""
@@ -229,24 +228,31 @@ def relay_mcp(log: Path, command: Sequence[str]) -> int:
         return RecordingProxy(log, server).relay(sys.stdin.buffer, sys.stdout.buffer)
 
 
-class _Termination:
+class Termination:
     """Has whoever ends this process end its command too, which is in another session."""
 
     def __init__(self) -> None:
-        self._received = False
-        signal.signal(signal.SIGTERM, self._note)
+        self._received = 0
+        self._handle(self._note)
 
     def started(self) -> None:
         """End the process from now on; a signal that came while the command started counts."""
-        signal.signal(signal.SIGTERM, self._end)
+        self._handle(self._end)
         if self._received:
-            self._end()
+            self._end(self._received)
 
-    def _note(self, *_: object) -> None:
-        self._received = True
+    @staticmethod
+    def _handle(handler: Callable[..., None]) -> None:
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no hangups, and nohup ignores them
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, handler)
 
-    def _end(self, *_: object) -> None:
-        sys.exit(_ENDED)
+    def _note(self, number: int, _frame: object = None) -> None:
+        self._received = number
+
+    def _end(self, number: int, _frame: object = None) -> None:
+        sys.exit(128 + number)
 
 
 def run_shell(
@@ -272,7 +278,7 @@ def main(words: Sequence[str]) -> int:
         case [log, "mcp", *command] if command:
             return relay_mcp(Path(log), command)
         case [log, "shell", folder, *command] if command:
-            return run_shell(Path(log), Path(folder), " ".join(command), _Termination().started)
+            return run_shell(Path(log), Path(folder), " ".join(command), Termination().started)
     sys.stderr.write("usage: LOG mcp COMMAND… | LOG shell FOLDER COMMAND…\n")
     return _USAGE
 

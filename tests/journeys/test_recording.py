@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import manuals
 import pytest
+from warm_start import installed_script
 
 from fumishirube_eval import recording
 from fumishirube_eval.recording import run_command
@@ -142,6 +146,26 @@ def test_a_command_ends_with_the_process_that_records_it(tmp_path: Path) -> None
     ) as run:
         written(child)
         run.terminate()
+    eventually_ended(child)
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_an_agent_ends_with_the_process_that_measures_it(tmp_path: Path, name: str) -> None:
+    """Its session is another one, too."""
+    number = getattr(signal, name)
+    manuals.write(tmp_path, {"m/a.md": "# A\ntext\n"})
+    questions, gold = tmp_path / "q.jsonl", tmp_path / "g.jsonl"
+    questions.write_text('{"id": "q", "manual": "m", "question": "What?"}\n', encoding="utf-8")
+    gold.write_text('{"id": "q", "must_have": ["text"]}\n', encoding="utf-8")
+    child = tmp_path / "child"
+    agent = shlex.join(["sh", "-c", f"echo $$ > {shlex.quote(str(child))}; exec sleep 600"])
+    files = ["--questions", str(questions), "--gold", str(gold)]
+    words = ["eval", "agents", "--agent", agent, "--tools", "shell", *files]
+    with subprocess.Popen([installed_script(), *words], cwd=tmp_path) as run:
+        written(child)
+        run.send_signal(number)
+    assert run.returncode == 128 + number
     eventually_ended(child)
 
 
