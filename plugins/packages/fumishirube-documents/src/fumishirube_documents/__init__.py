@@ -110,7 +110,7 @@ class Docx(Office):
     """Claims Word documents, and reads them as Markdown, divided at the headings."""
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
-    revision: ClassVar[int] = 7
+    revision: ClassVar[int] = 8
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-docx")
 
     suffixes: tuple[str, ...] = (".docx",)
@@ -134,7 +134,7 @@ class Xlsx(Office):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
-    revision: ClassVar[int] = 7
+    revision: ClassVar[int] = 8
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
