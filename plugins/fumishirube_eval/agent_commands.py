@@ -43,9 +43,14 @@ class AgentCommand:
         return cls(option, tuple(words))
 
     def words(self, values: Mapping[str, str]) -> tuple[list[str], str]:
-        """Return the words to run, and the standard input: the prompt, unless a word has it."""
+        """Return the words to run, and the standard input: the prompt, unless a word has it.
+
+        No word can hold NUL, which a question or an answer may; U+FFFD is in its place.
+        """
         filled = [
-            _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), word)
+            _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), word).replace(
+                "\0", "\ufffd"
+            )
             for word in self.template
         ]
         in_words = any(f"{{{PROMPT}}}" in word for word in self.template)

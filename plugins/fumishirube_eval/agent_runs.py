@@ -23,7 +23,7 @@ from fumishirube.text import estimate_tokens
 from fumishirube_eval.agent_commands import PROMPT, AgentCommand
 from fumishirube_eval.agent_questions import AgentQuestion
 from fumishirube_eval.files import write_text
-from fumishirube_eval.recording import CALL, LISTING, run_command
+from fumishirube_eval.recording import CALL, LISTING, Termination, run_command
 
 OURS, SHELL = "ours", "shell"
 CAMPS = (OURS, SHELL)
@@ -151,7 +151,8 @@ def prompt_for(question: AgentQuestion, camp: str, tools: Path) -> str:
 
 def run_agent(question: AgentQuestion, setup: AgentSetup) -> AgentAnswer:
     """Run the agent on one question in a new folder, and return its answer and its calls."""
-    with tempfile.TemporaryDirectory(prefix="agent-") as folder:
+    # What an agent has left running may still write there.
+    with tempfile.TemporaryDirectory(prefix="agent-", ignore_cleanup_errors=True) as folder:
         base = Path(folder).resolve()
         log, workspace = base / "log.jsonl", base / "work"
         tools, config = _write_setup(base, workspace, log, setup)
@@ -182,7 +183,8 @@ def _run(
         ConfigError: when the command does not exist.
     """
     try:
-        done = run_command(words, text, setup.timeout, cwd=folder, env=environ)
+        started = Termination().started
+        done = run_command(words, text, setup.timeout, started, cwd=folder, env=environ)
     except OSError as error:
         name = Path(words[0]).name
         raise ConfigError(f"--agent: {name!r} cannot be run: {error.strerror}") from error

@@ -26,10 +26,14 @@ CALL, LISTING = "call", "listing"
 
 SHELL_CHARACTERS = 30_000
 SHELL_SECONDS = 120
+MOST_BYTES = 4 * 1024 * 1024
+"""The most bytes that are kept of what a command prints on a stream; it may print more."""
 _USAGE = 2
 _TIMED_OUT = 124
-_ENDED = 143
 _SECONDS_TO_END = 10
+_SECONDS_TO_PRINT = 2
+"""Seconds in which the streams of a command that has ended have to end too."""
+_CHUNK = 65536
 
 
 def log_line(log: Path, what: str, tool: str, argument: str, shown: str, seconds: float) -> None:
@@ -62,8 +66,8 @@ def run_command(
 ) -> Finished:
     """Run a command with a text as its input; after some seconds end it with all its children.
 
-    ``started`` is called when the command runs; what it raises ends the command too. ``options``
-    are those of ``subprocess.Popen``.
+    Children that hold its streams after its own end are ended too. ``started`` is called when the
+    command runs; what it raises ends the command. ``options`` are those of ``subprocess.Popen``.
 
     Raises:
         OSError: when it cannot be run.
@@ -72,26 +76,59 @@ def run_command(
     process = subprocess.Popen(  # noqa: S603 - the command that the caller names
         words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **options
     )
-    with process:
-        try:
-            started()
-            printed, errors = process.communicate(text.encode("utf-8", "replace"), seconds)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            printed, errors = _rest(process)
-            return Finished(_text(printed), _text(errors), None)
-        except BaseException:
-            _end(process)
-            raise
-    return Finished(_text(printed), _text(errors), process.returncode)
-
-
-def _rest(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """Return what an ended process printed, though a child that left its session may go on."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    printed, errors = _OutputReader(process.stdout), _OutputReader(process.stderr)
+    # In threads: a command may neither read nor end, and what it left may hold its streams.
+    Thread(target=_give, args=(process.stdin, text.encode("utf-8", "replace")), daemon=True).start()
+    waiting = Thread(target=process.wait, daemon=True)
+    waiting.start()
     try:
-        return process.communicate(timeout=_SECONDS_TO_END)
-    except subprocess.TimeoutExpired as error:
-        return error.output or b"", error.stderr or b""
+        started()
+        waiting.join(seconds)
+        in_time = not waiting.is_alive()
+        if not in_time or not _complete(printed, errors):
+            _end(process)
+            _complete(printed, errors)  # a child that left its session may go on
+    except BaseException:
+        _end(process)
+        raise
+    return Finished(printed.text, errors.text, process.returncode if in_time else None)
+
+
+class _OutputReader(Thread):
+    """Reads a stream to its end, and keeps its beginning."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._stream = stream
+        self._beginning = bytearray()
+        self.start()
+
+    def run(self) -> None:
+        """Read; what is not kept is read too, so that the command can go on."""
+        with self._stream:
+            while data := os.read(self._stream.fileno(), _CHUNK):
+                self._beginning += data[: MOST_BYTES - len(self._beginning)]
+
+    @property
+    def text(self) -> str:
+        """The beginning, as far as it is read."""
+        return bytes(self._beginning).decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _complete(*outputs: _OutputReader) -> bool:
+    """Wait a while for the ends of streams, and tell whether they came."""
+    until = time.monotonic() + _SECONDS_TO_PRINT
+    for output in outputs:
+        output.join(max(0.0, until - time.monotonic()))
+    return not any(output.is_alive() for output in outputs)
+
+
+def _give(stream: IO[bytes], data: bytes) -> None:
+    with suppress(OSError), stream:  # the command may have ended
+        stream.write(data)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -104,10 +141,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(_SECONDS_TO_END)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _text(printed: bytes) -> str:
-    return printed.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 class RecordingProxy:
@@ -195,24 +228,31 @@ def relay_mcp(log: Path, command: Sequence[str]) -> int:
         return RecordingProxy(log, server).relay(sys.stdin.buffer, sys.stdout.buffer)
 
 
-class _Termination:
+class Termination:
     """Has whoever ends this process end its command too, which is in another session."""
 
     def __init__(self) -> None:
-        self._received = False
-        signal.signal(signal.SIGTERM, self._note)
+        self._received = 0
+        self._handle(self._note)
 
     def started(self) -> None:
         """End the process from now on; a signal that came while the command started counts."""
-        signal.signal(signal.SIGTERM, self._end)
+        self._handle(self._end)
         if self._received:
-            self._end()
+            self._end(self._received)
 
-    def _note(self, *_: object) -> None:
-        self._received = True
+    @staticmethod
+    def _handle(handler: Callable[..., None]) -> None:
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no hangups, and nohup ignores them
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, handler)
 
-    def _end(self, *_: object) -> None:
-        sys.exit(_ENDED)
+    def _note(self, number: int, _frame: object = None) -> None:
+        self._received = number
+
+    def _end(self, number: int, _frame: object = None) -> None:
+        sys.exit(128 + number)
 
 
 def run_shell(
@@ -238,7 +278,7 @@ def main(words: Sequence[str]) -> int:
         case [log, "mcp", *command] if command:
             return relay_mcp(Path(log), command)
         case [log, "shell", folder, *command] if command:
-            return run_shell(Path(log), Path(folder), " ".join(command), _Termination().started)
+            return run_shell(Path(log), Path(folder), " ".join(command), Termination().started)
     sys.stderr.write("usage: LOG mcp COMMAND… | LOG shell FOLDER COMMAND…\n")
     return _USAGE
 

@@ -144,6 +144,53 @@ def test_an_agent_that_hangs_is_stopped(workspace: Path, tmp_path: Path) -> None
     assert row["seconds"] < 30
 
 
+LEFT_WRITING = """
+import os, time
+print("so far", flush=True)
+if os.fork() == 0:
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(null, stream)
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        for number in range(100):
+            try:
+                os.makedirs(f"left/{number}", exist_ok=True)
+                open(f"left/{number}/{time.monotonic_ns()}", "w").close()
+            except OSError:
+                pass
+"""
+
+
+@needs_shell
+def test_what_an_agent_left_running_may_write_into_its_folder(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    agent = python(tmp_path, LEFT_WRITING)
+    done = agents(workspace, agent, *FILES, "--id", "s02", "--tools", "shell", "--json")
+    assert done.code == 0, done.err
+    (row,) = json.loads(done.out)["questions"]
+    assert row["error"] is None
+
+
+def test_an_answer_with_nul_is_judged(workspace: Path, tmp_path: Path) -> None:
+    judge = tmp_path / "judge.py"
+    judge.write_text(
+        "import sys\nassert 'so\\ufffdfar' in sys.argv[1]\nprint('[true]')", encoding="utf-8"
+    )
+    done = agents(
+        workspace,
+        python(tmp_path, "print('so\\0far')"),
+        *(*FILES, "--id", "s01", "--tools", "shell", "--json"),
+        *("--grader", f"{shlex.join([sys.executable, str(judge)])} {{prompt}}"),
+    )
+    assert done.code == 0, done.err
+    (row,) = json.loads(done.out)["questions"]
+    assert row["points"] == 1, done.err
+
+
 def test_a_judge_is_blind_and_its_verdicts_count(workspace: Path, tmp_path: Path) -> None:
     seen = tmp_path / "seen.txt"
     judge = tmp_path / "judge.py"

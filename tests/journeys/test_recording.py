@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import manuals
 import pytest
+from warm_start import installed_script
 
 from fumishirube_eval import recording
 from fumishirube_eval.recording import run_command
@@ -145,6 +149,26 @@ def test_a_command_ends_with_the_process_that_records_it(tmp_path: Path) -> None
     eventually_ended(child)
 
 
+@posix
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_an_agent_ends_with_the_process_that_measures_it(tmp_path: Path, name: str) -> None:
+    """Its session is another one, too."""
+    number = getattr(signal, name)
+    manuals.write(tmp_path, {"m/a.md": "# A\ntext\n"})
+    questions, gold = tmp_path / "q.jsonl", tmp_path / "g.jsonl"
+    questions.write_text('{"id": "q", "manual": "m", "question": "What?"}\n', encoding="utf-8")
+    gold.write_text('{"id": "q", "must_have": ["text"]}\n', encoding="utf-8")
+    child = tmp_path / "child"
+    agent = shlex.join(["sh", "-c", f"echo $$ > {shlex.quote(str(child))}; exec sleep 600"])
+    files = ["--questions", str(questions), "--gold", str(gold)]
+    words = ["eval", "agents", "--agent", agent, "--tools", "shell", *files]
+    with subprocess.Popen([installed_script(), *words], cwd=tmp_path) as run:
+        written(child)
+        run.send_signal(number)
+    assert run.returncode == 128 + number
+    eventually_ended(child)
+
+
 SLOWLY_STARTING = """
 import subprocess, sys, time
 from fumishirube_eval import recording
@@ -173,6 +197,7 @@ def test_output_is_kept_of_a_command_whose_child_has_left_its_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording, "_SECONDS_TO_END", 1)
+    monkeypatch.setattr(recording, "_SECONDS_TO_PRINT", 1)
     code = (
         "import os, pathlib, time\nprint('so far', flush=True)\n"
         "if os.fork() == 0:\n    os.setsid()\n"
@@ -182,3 +207,32 @@ def test_output_is_kept_of_a_command_whose_child_has_left_its_session(
         [sys.executable, "-c", code], "", 1, partial(written, tmp_path / "left"), cwd=tmp_path
     )
     assert (done.printed, done.errors, done.code) == ("so far\n", "", None)
+
+
+@posix
+def test_a_command_that_has_ended_did_not_take_too_long(tmp_path: Path) -> None:
+    """What it left holds its streams, and is ended."""
+    done = run_command(["sh", "-c", "sleep 600 & echo $! > child; echo done"], "", 60, cwd=tmp_path)
+    assert (done.printed, done.errors, done.code) == ("done\n", "", 0)
+    eventually_ended(tmp_path / "child")
+
+
+@posix
+def test_a_command_may_print_more_than_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "MOST_BYTES", 100_000)
+    code = "import sys\nsys.stdout.write('ab' * 1_000_000)\nsys.stderr.write('read to the end')"
+    done = run_command([sys.executable, "-c", code], "", 60, cwd=tmp_path)
+    assert done == ("ab" * 50_000, "read to the end", 0)
+
+
+def test_a_command_need_not_read_its_input(tmp_path: Path) -> None:
+    done = run_command([sys.executable, "-c", "print('done')"], "x" * 1_000_000, 60, cwd=tmp_path)
+    assert (done.printed, done.code) == ("done\n", 0)
+
+
+def test_a_command_gets_its_whole_input(tmp_path: Path) -> None:
+    code = "import sys\nprint(len(sys.stdin.buffer.read()))"
+    done = run_command([sys.executable, "-c", code], "あ" * 500_000, 60, cwd=tmp_path)
+    assert (done.printed, done.code) == ("1500000\n", 0)

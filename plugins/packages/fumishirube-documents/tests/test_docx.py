@@ -386,6 +386,37 @@ def test_documents_in_other_forms_of_word_are_read_alike(tmp_path: Path, form: s
 # --- documents that are broken, or mean harm --------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        ("image", "NULL"),
+        ("image", "../NULL"),
+        ("image", "media/gone.png"),
+        ("image", "/word/gone.png"),
+        ("hyperlink", "#below"),
+    ],
+)
+def test_a_picture_or_place_that_is_not_there_is_passed_over(
+    tmp_path: Path, kind: str, target: str
+) -> None:
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    lost = f'<Relationship Id="lost" Type="{office}/{kind}" Target="{target}"/></Relationships>'
+    usual = word(guide)
+    data = samples.edited(usual, lambda part: part.replace(b"</Relationships>", lost.encode()))
+    assert data != usual
+    assert load(tmp_path, data).text == load(tmp_path, usual).text
+
+
+def test_a_part_with_text_that_is_not_there_is_not_passed_over(tmp_path: Path) -> None:
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    lost = f'<Relationship Id="lost" Type="{office}/footnotes" Target="gone.xml"/></Relationships>'
+    data = samples.edited(
+        word(guide), lambda part: part.replace(b"</Relationships>", lost.encode())
+    )
+    with pytest.raises(Unreadable, match="damaged"):
+        load(tmp_path, data)
+
+
 def repacked(
     data: bytes,
     changes: Mapping[str, Callable[[str], str]],

@@ -105,6 +105,15 @@ def test_marking_headings_loses_no_text_of_a_broken_page(tmp_path: Path) -> None
     assert document.text.split()[:5] == ["#", "Keys", "all", "is", "lost"]
 
 
+@pytest.mark.parametrize("size", ["1.2.3em", "..5em", ".em", "1.2.em"])
+def test_a_size_that_is_no_number_is_none(tmp_path: Path, size: str) -> None:
+    files = dict(samples.book_files())
+    files["OPS/a.css"] = f".big {{ font-size: {size} }} .large {{ font-size: 1.em }}"
+    files["OPS/one .xhtml"] = f'<p class="big">Keys</p><p style="font-size: {size}">The key.</p>'
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    assert document.text.split()[:3] == ["Keys", "The", "key."]
+
+
 def test_a_book_may_have_folders_named_as_those_of_office_files(tmp_path: Path) -> None:
     files = {**samples.book_files(), "word/a.png": "", "xl/a.png": "", "ppt/a.png": ""}
     usual = load(tmp_path, "a.epub", samples.book(), Epub())

@@ -9,6 +9,7 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import openpyxl
+import openpyxl.chart
 import pytest
 import samples
 from fumishirube_documents import OldSheets, Xlsx
@@ -229,6 +230,26 @@ def test_a_strict_workbook_is_read_by_its_values(tmp_path: Path) -> None:
     document = load(tmp_path, "a.xlsx", samples.strict(samples.workbook()), Xlsx())
     values = load(tmp_path, "b.xls", samples.workbook(), OldSheets())
     assert document.text == values.text
+    assert [remark.code for remark in document.remarks] == ["values_only"]
+
+
+@pytest.mark.parametrize("broken", ["a chart", "a sheet for a chart"])
+def test_a_workbook_with_broken_charts_is_read_by_its_values(tmp_path: Path, broken: str) -> None:
+    book = openpyxl.Workbook()
+    for row in (("Item", "Price"), ("B-1", 120)):
+        book.active.append(row)
+    sheet = book.create_chartsheet("Chart")
+    if broken == "a chart":
+        chart = openpyxl.chart.BarChart()
+        chart.add_data(openpyxl.chart.Reference(book.active, min_col=2, min_row=1, max_row=2))
+        sheet.add_chart(chart)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    data = samples.edited(
+        buffer.getvalue(), lambda part: b"<chart" if b"<barChart>" in part else part
+    )
+    document = load(tmp_path, "a.xlsx", data, Xlsx())
+    assert document.text.splitlines()[1:3] == ["| Item | Price |", "| B-1 | 120 |"]
     assert [remark.code for remark in document.remarks] == ["values_only"]
 
 

@@ -110,7 +110,7 @@ class Docx(Office):
     """Claims Word documents, and reads them as Markdown, divided at the headings."""
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
-    revision: ClassVar[int] = 7
+    revision: ClassVar[int] = 8
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-docx")
 
     suffixes: tuple[str, ...] = (".docx",)
@@ -134,7 +134,7 @@ class Xlsx(Office):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
-    revision: ClassVar[int] = 7
+    revision: ClassVar[int] = 8
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
@@ -197,7 +197,7 @@ class Epub(IsolatedLoader):
     """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
-    revision: ClassVar[int] = 9
+    revision: ClassVar[int] = 10
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 

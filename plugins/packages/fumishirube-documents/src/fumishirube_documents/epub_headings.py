@@ -14,7 +14,10 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _NO_RULE = re.compile(r"/\*.*?(?:\*/|\Z)|@[^@;{}]*;", re.DOTALL)
 """What a style sheet has between its rules: comments, and rules without a block."""
 _RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
-_SIZE = re.compile(r"(?:^|;)\s*font-size\s*:\s*([\d.]+)\s*(pt|px|em|rem|%|in|cm|mm)", re.IGNORECASE)
+_SIZE = re.compile(
+    r"(?:^|;)\s*font-size\s*:\s*(\d+\.?\d*|\.\d+)\s*(pt|px|em|rem|%|in|cm|mm)", re.IGNORECASE
+)
+"""What is no number, such as ``1.2.3em``, is no size, as for browsers."""
 _SELECTOR = re.compile(r"(\w*)(?:\.([\w-]+))?")
 _POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "rem": 12.0}
 _PLAIN = 12.0

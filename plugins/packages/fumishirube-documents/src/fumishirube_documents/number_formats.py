@@ -76,7 +76,7 @@ def _raw(value: float) -> str:
     """Return a value without a power of ten, as far as a cell has room for its zeros."""
     if abs(value) < _MOST and value % 1 == 0:
         return str(int(value))
-    if not math.isfinite(value):
+    if isinstance(value, int) or not math.isfinite(value):  # which raises for very large integers
         return str(value)
     text = f"{abs(Decimal(repr(value))):f}"
     return f"{'-' * (value < 0)}{text}" if len(text) <= _ROOM else repr(value)

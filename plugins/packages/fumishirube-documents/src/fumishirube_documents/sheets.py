@@ -23,6 +23,11 @@ from fumishirube_documents.run_texts import TextRun, joined_runs
 from fumishirube_documents.sheet_headers import MOST_HEADING, SheetRow, tables_of, trimmed
 from fumishirube_documents.signatures import is_web_page
 
+_FAULTS = (
+    *(AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError),
+    SyntaxError,  # of XML
+)
+"""What openpyxl raises of workbooks that it cannot read."""
 _WORKBOOK, _OPENDOCUMENT = "an Excel workbook", "an OpenDocument file"
 _OLD = b"\xd0\xcf\x11\xe0"
 _SECTION_ROWS, _SECTION_CHARS = 30, 1_500
@@ -59,8 +64,8 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
             numbered = enumerate(book.worksheets)
             sheets = (_xlsx_sheet(sheet, number, written) for number, sheet in numbered)
             return _document(sheets, name, "xlsx")
-    except (IndexError, KeyError, OverflowError, TypeError, ValueError):
-        pass  # faults in cells, or in parts that values do not need
+    except _FAULTS:
+        pass  # in cells, or in parts that values do not need, such as charts
     return _values(data, name, "xlsx")
 
 
