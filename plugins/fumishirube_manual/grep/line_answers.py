@@ -1,7 +1,7 @@
 """The answers of ``manual_grep``: lines by section, matches, what remains, and their text."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Any, TypeAlias
@@ -58,6 +58,8 @@ class TextCount(Answer):
     left: OrAbsent[int] = None
 
 
+PlaceOf: TypeAlias = Callable[[str, str, int, int], str | None]
+"""Returns where people see some lines of a manual and a path, from the first to the last."""
 _Text: TypeAlias = tuple[int, int, str]
 _TextWithin: TypeAlias = tuple[int, int, str, str]
 _TextAlso: TypeAlias = tuple[int, int, str, str, tuple[str, ...]]
@@ -117,10 +119,11 @@ def grep_answer(
     scope: SearchScope,
     page: LinePage,
     account: SearchAccount,
+    place_of: PlaceOf | None,
     *,
     counting: bool,
 ) -> GrepAnswer:
-    """Return a page of the lines, or only their number."""
+    """Return a page of the lines, with the places of matches, or only their number."""
     counted = counted_paths(page.counts, max_chars, scope) if counting else None
     listed = max(_LISTED_LEAST, listed_chars(max_chars))
     remaining = counted_paths(page.remaining, listed, scope) if not counting else ()
@@ -135,7 +138,7 @@ def grep_answer(
         files=len(page.counts),
         manuals=scope.ids if scope.every else None,
         texts=several if len(several) > 1 else None,
-        groups=None if counting else tuple(_groups(page.entries, scope)),
+        groups=None if counting else tuple(_groups(page.entries, scope, place_of)),
         counts=counted,
         next_cursor=f"{page.end}.{fingerprint}" if remaining else None,
         remaining=remaining or None,
@@ -187,7 +190,9 @@ def listed_chars(chars: int) -> int:
     return int(_LISTED_SHARE * chars)
 
 
-def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]:
+def _groups(
+    entries: Sequence[Entry], scope: SearchScope, place_of: PlaceOf | None
+) -> Iterable[LineGroup]:
     """Yield the entries by section; a line next to several matches is included once."""
     key = attrgetter("place.manual_id", "place.path", "section")
     for (manual_id, path, section), run in groupby(entries, key):
@@ -202,10 +207,13 @@ def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]
             for entry in group
             if entry.also
         }
+        matches = [entry.place.line for entry in group]
+        place = place_of(manual_id, path, min(matches), max(matches)) if place_of else None
         yield LineGroup(
             manual_id=scope.named(manual_id),
             path=path,
             section=section or None,
+            place=place,
             lines=tuple(sorted(lines.items())),
             also=also or None,
         )

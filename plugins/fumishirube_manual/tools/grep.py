@@ -87,6 +87,7 @@ class GrepParams(Params):
 
 def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
+    place_of = partial(_place_of, context) if has_places(settings) else None
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
         scope = _scope(context, params.manual_id)
@@ -126,7 +127,9 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
             )
         if scope.every:
             note_discovery(call.session)
-        answer = grep_answer(params.any or (), chars, now, scope, page, account, counting=counting)
+        answer = grep_answer(
+            params.any or (), chars, now, scope, page, account, place_of, counting=counting
+        )
         cased = params.case_counts and params.exact is None
         left_out = _left_out(matcher)
         without = files_without(context, scope, below, page, account)
@@ -135,8 +138,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         )
         if tally is not None:
             answer = tally_answer(answer, chars, (offset, now), scope, tally)
-        placed = _with_places(context, scope, answer) if has_places(settings) else answer
-        return completed(placed, offset)
+        return completed(answer, offset)
 
     return Tool(
         name="manual_grep",
@@ -164,15 +166,12 @@ def _left_out(matcher: LineMatcher) -> int | None:
     return matcher.left_out if isinstance(matcher, ExcludingMatcher) else None
 
 
-def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
-    """Return the answer with the pages, slides and rows of its lines, if the documents have any."""
-    groups = []
-    for group in answer.groups or ():
-        manual = context.manual(group.manual_id or scope.ids[0])
-        place = place_in(manual, group.path, group.lines[0][0], group.lines[-1][0])
-        placed = {"place": str(place.place)} if place else {}
-        groups.append(group.model_copy(update=placed))
-    return answer.model_copy(update={"groups": tuple(groups)}) if groups else answer
+def _place_of(
+    context: SurfaceContext, manual_id: str, path: str, first: int, last: int
+) -> str | None:
+    """Return the pages, slides or rows of some lines, if their document has any."""
+    placed = place_in(context.manual(manual_id), path, first, last)
+    return str(placed.place) if placed else None
 
 
 def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:
