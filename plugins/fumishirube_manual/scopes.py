@@ -46,6 +46,10 @@ PathPrefix = Annotated[
 ]
 
 
+PREFIX_HELP = "only this folder or file: PATH in each manual, or ID/PATH; a*b; !PATH: all others"
+"""The help of the command line about a path that :func:`narrowed` takes."""
+
+
 def after_discovery_or_everywhere(call: Call, arguments: object) -> None:
     """Refuse a session that has not called ``manual_ls``, unless the scope is all manuals."""
     named = arguments.get("manual_id") if isinstance(arguments, Mapping) else None
@@ -193,6 +197,8 @@ def narrowed(
     try:
         known = _cleaned_prefix(prefix)
     except InvalidPath:
+        return scope, prefix
+    if not known:
         return scope, prefix
     others = OTHERS * known.startswith(OTHERS)
     whole = known.removeprefix(others)

@@ -748,28 +748,25 @@ def test_what_a_surface_returns_is_checked_and_named(
     assert problem in fault
 
 
-@pytest.mark.slow
-def test_a_surface_that_makes_its_tools_slowly_is_named_while_all_else_waits(
-    workspace: Path, plugins: Path
-) -> None:
-    offer(plugins, "tools = lambda self, context: [__import__('time').sleep(7), TOOL][1:]")
-    with Wire(workspace, **installed(workspace)) as wire:
-        assert wire.ok("own_tool")
-        told = wire.hang_up()
-    assert "plugin offerer: surface 'own' failed: it is not open after 5 s" in told
-    assert report(workspace, "offerer")["faults"] == []
+SLOW_START = (
+    "lifespan = contextmanager(lambda self, context: (__import__('time').sleep(7), (yield)))"
+)
 
 
 @pytest.mark.slow
-def test_a_surface_that_begins_slowly_is_named_while_all_else_waits(
-    workspace: Path, plugins: Path
+@pytest.mark.parametrize(
+    ("member", "tool"),
+    [
+        ("tools = lambda self, context: [__import__('time').sleep(7), TOOL][1:]", "own_tool"),
+        (SLOW_START, "manual_ls"),
+    ],
+)
+def test_a_surface_that_makes_its_tools_or_begins_slowly_is_named_while_all_else_waits(
+    workspace: Path, plugins: Path, member: str, tool: str
 ) -> None:
-    begin = (
-        "lifespan = contextmanager(lambda self, context: (__import__('time').sleep(7), (yield)))"
-    )
-    offer(plugins, begin)
+    offer(plugins, member)
     with Wire(workspace, **installed(workspace)) as wire:
-        assert wire.ok("manual_ls")
+        assert wire.ok(tool)
         told = wire.hang_up()
     assert "plugin offerer: surface 'own' failed: it is not open after 5 s" in told
     assert report(workspace, "offerer")["faults"] == []

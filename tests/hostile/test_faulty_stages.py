@@ -306,15 +306,21 @@ def test_without_an_index_the_error_names_the_stage_that_sleeps(
     assert refused["message"].startswith(named)
 
 
-def test_a_tokenizer_that_sleeps_ahead_of_the_calls_is_named_by_them(
-    serving: Serving, plugin_venv: PluginVenv, workspace: Path
-) -> None:
+def asleep_ahead_of_the_calls(serving: Serving, workspace: Path) -> stdio.Wire:
+    """Start a server whose tokenizer sleeps while the index is made ahead of the calls."""
     pipeline(workspace, TOKENIZER)
     write(workspace, dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n"))
     wire = serving()
     wire.ok("manual_ls")
     appears(workspace / ".fumishirube" / "index" / "m")
     time.sleep(1)  # until the tokenizer is at work
+    return wire
+
+
+def test_a_tokenizer_that_sleeps_ahead_of_the_calls_is_named_by_them(
+    serving: Serving, plugin_venv: PluginVenv, workspace: Path
+) -> None:
+    wire = asleep_ahead_of_the_calls(serving, workspace)
     named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep has been at work for "
     for budget in ({}, {"time_ms": 1_500}):
         began = time.monotonic()
@@ -332,12 +338,7 @@ def test_a_tokenizer_that_sleeps_ahead_of_the_calls_is_named_by_them(
 def test_after_a_reload_the_stage_is_named_that_sleeps_in_the_update_before(
     serving: Serving, workspace: Path
 ) -> None:
-    pipeline(workspace, TOKENIZER)
-    write(workspace, dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n"))
-    wire = serving()
-    wire.ok("manual_ls")
-    appears(workspace / ".fumishirube" / "index" / "m")
-    time.sleep(1)  # until the tokenizer is at work
+    wire = asleep_ahead_of_the_calls(serving, workspace)
     pipeline(workspace, f"{TOKENIZER}, refiners: []")  # the index is the same
     assert wire.process.stderr
     assert any(line.startswith(b"reloaded") for line in wire.process.stderr)

@@ -19,7 +19,12 @@ from fumishirube.engine.file_loads import FileLoads
 from fumishirube.engine.file_readers import FileReaders
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.owned_locks import OwnedLock, writing, writing_thread
-from fumishirube.engine.recoverable_index import CommitSummary, IndexState, RecoverableIndex
+from fumishirube.engine.recoverable_index import (
+    CommitSummary,
+    IndexState,
+    RecoverableIndex,
+    joined_reasons,
+)
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile, OpenIndex
@@ -118,7 +123,7 @@ class FolderIndex:
         if not reporting:
             return state
         rebuilt, self._index.rebuilt = self._index.rebuilt, ""
-        return state._replace(degraded="; ".join(filter(None, (rebuilt, state.degraded))) or None)
+        return state._replace(degraded=joined_reasons(rebuilt, state.degraded))
 
     @property
     def committed(self) -> bool:
@@ -153,7 +158,7 @@ class FolderIndex:
         missing = self._vectors.shortfall(state.pages)
         return state._replace(
             corpus=self._vectors.over(state.corpus, state.pages),
-            degraded="; ".join(filter(None, (state.degraded, missing))) or None,
+            degraded=joined_reasons(state.degraded, missing),
             unembedded=missing is not None,
         )
 

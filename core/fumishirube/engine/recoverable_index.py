@@ -22,6 +22,11 @@ from fumishirube.stages import FileContents, IndexedFile, OpenIndex, StoresFiles
 # --- states -----------------------------------------------------------------------------------
 
 
+def joined_reasons(*reasons: str | None) -> str | None:
+    """Return the reasons for which an answer is degraded as one text, if there are any."""
+    return "; ".join(filter(None, reasons)) or None
+
+
 class IndexState(NamedTuple):
     """A manual's corpus, the number of files in it, what is missing, and why it may be stale.
 

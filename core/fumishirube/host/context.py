@@ -25,7 +25,7 @@ from fumishirube.engine.library import (
 )
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage, Pipeline
-from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex
+from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex, joined_reasons
 from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.engine.unions import JoinedProgress, united_state
 from fumishirube.errors import ConfigError, FumishirubeError, IndexDamaged, NotFound, ToolError
@@ -282,7 +282,7 @@ class PipelineContext:
                 raise
             indexed, state = opened, opened.last_state(f"{error}; this is the state before")
         if missing := [*self._missing(manual_id, indexed, state)]:
-            degraded = "; ".join(filter(None, (state.degraded, *missing)))
+            degraded = joined_reasons(state.degraded, *missing)
             state = state._replace(degraded=degraded, incomplete=True)
         if vectors:
             state = indexed.with_vectors(state)
@@ -395,4 +395,4 @@ class PipelineContext:
 
 
 def _degraded(reason: str, trace: Trace) -> Trace:
-    return replace(trace, degraded="; ".join(filter(None, (trace.degraded, reason))))
+    return replace(trace, degraded=joined_reasons(trace.degraded, reason))

@@ -76,8 +76,7 @@ def check_stage(stage: Stage) -> None:
         value = getattr(stage, name)
         if not isinstance(value, kind):
             raise TypeError(f"{name!r} is of the type {type(value).__name__}")
-    for name in _READ_OF_STAGES:
-        getattr(stage, name, None)
+    _read_of(stage)
 
 
 def check_running(running: object, kind: StageKind) -> None:
@@ -85,8 +84,12 @@ def check_running(running: object, kind: StageKind) -> None:
     if method := kind.lacking(running):
         name = type(running).__name__
         raise TypeError(f"its open() yields a {name}, which is no {kind.noun}: no {method}()")
+    _read_of(running)
+
+
+def _read_of(stage: object) -> None:
     for name in _READ_OF_STAGES:
-        getattr(running, name, None)
+        getattr(stage, name, None)
 
 
 def check_surface(surface: Surface, roots: Collection[str]) -> None:

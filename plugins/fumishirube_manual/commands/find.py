@@ -44,7 +44,7 @@ from fumishirube_manual.find_limits import (
     TIME_MS,
     other_wordings,
 )
-from fumishirube_manual.scopes import files_below, narrowed
+from fumishirube_manual.scopes import PREFIX_HELP, files_below, narrowed
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.vocabulary import with_vocabulary
 
@@ -87,8 +87,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=_text("TEXT", TERM_CHARS),
         help=f"the question in other words, or a part of it; up to {MOST_ALTERNATIVES} times",
     )
-    help_text = "only this folder or file: PATH in each manual, or ID/PATH; a*b; !PATH: all others"
-    parser.add_argument("--prefix", metavar="PATH", help=help_text)
+    parser.add_argument("--prefix", metavar="PATH", help=PREFIX_HELP)
     help_text = f"how many sections to show (default: {SHOWN})"
     parser.add_argument("--limit", metavar="N", type=at_least(1), help=help_text)
     add_explanations(parser)

@@ -29,7 +29,7 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube.text import fold, places_of
-from fumishirube_manual.scopes import narrowed
+from fumishirube_manual.scopes import PREFIX_HELP, narrowed
 from fumishirube_manual.surface import SURFACE
 
 _CHARS = 50_000
@@ -56,8 +56,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-C", "--context", metavar="N", type=at_least(0), help=help_text)
     help_text = "only count the lines, by file"
     parser.add_argument("--count", action="store_true", help=help_text)
-    help_text = "only this folder or file: PATH in each manual, or ID/PATH; a*b; !PATH: all others"
-    parser.add_argument("--prefix", metavar="PATH", help=help_text)
+    parser.add_argument("--prefix", metavar="PATH", help=PREFIX_HELP)
     help_text = "continue after the last page, with the cursor that it printed"
     parser.add_argument("--cursor", metavar="CURSOR", help=help_text)
     add_json(parser)
