@@ -28,7 +28,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs an environment, with a longer time limit; what is a property; many cases.
 
-    Of the cases of a test with ``many_cases`` all but one in five are ``slow``.
+    Of the cases of a test with ``many_cases`` all but one in five are ``slow`` and ``further``.
     """
     cases: Counter[tuple[str, str]] = Counter()
     for item in items:
@@ -36,6 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             test = str(item.path), item.originalname
             if cases[test] % SHARE:
                 item.add_marker("slow")
+                item.add_marker("further")
             cases[test] += 1
         if ENVIRONMENTS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("environment")

@@ -209,14 +209,21 @@ def test_what_leads_outside_stops_the_start_until_it_is_trusted(
         assert "--trust" in refused.err
         assert str(clone.top) not in refused.err
     assert clone.outside() == before
-    assert clone.run("tools", "--trust").code == 0
-    assert clone.run("tools").code == 2, "--trust is for once"
-    assert clone.run("tools", environ={"FUMISHIRUBE_TRUST": "true"}).code == 0
-    assert clone.run("tools", environ={"FUMISHIRUBE_TRUST": "0"}).code == 2
     trusted = clone.run("trust")
     assert trusted.code == 0, trusted.err
     assert f"trusted: {said}: " in trusted.out
     assert clone.run("tools").code == 0
+
+
+@pytest.mark.parametrize("way", [vault_above, linked_manuals, classic_folders, cache_above])
+def test_a_command_or_a_process_can_be_trusted_once(
+    clone: Clone, way: Callable[[Clone], None]
+) -> None:
+    way(clone)
+    assert clone.run("tools", "--trust").code == 0
+    assert clone.run("tools").code == 2, "--trust is for once"
+    assert clone.run("tools", environ={"FUMISHIRUBE_TRUST": "true"}).code == 0
+    assert clone.run("tools", environ={"FUMISHIRUBE_TRUST": "0"}).code == 2
 
 
 @pytest.mark.parametrize(("setting", "value"), [("model", "./model"), ("download", "true")])

@@ -1,7 +1,7 @@
 """How long those tests run that find more the longer they do.
 
 There are three lengths: the README's command looks at few examples of a property;
-``FUMISHIRUBE_THOROUGH=1``, which CI and tox set, at all that the test names; and what
+``FUMISHIRUBE_THOROUGH=1``, which ``tox -e thorough`` sets, at all that the test names; and what
 ``FUMISHIRUBE_TORTURE=1`` asks for takes hours.
 """
 
