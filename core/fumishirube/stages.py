@@ -251,7 +251,7 @@ class OpenIndex(Protocol):
     """An open index: one writer at a time, any number of readers.
 
     Each method, and each method of its corpora, may raise :class:`fumishirube.IndexDamaged`; the
-    index is then closed, and its folder opened again.
+    index is then closed, and its folder opened again. ``rebuilt`` may say that this remade it.
 
     It may have ``preparation``: a function that other processes call during large updates. It can
     be pickled, and makes of a passage what :meth:`sync` takes instead of it: a plain tuple of

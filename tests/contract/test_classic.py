@@ -171,6 +171,8 @@ def test_an_unknown_key_is_told_with_the_nearest(tmp_path: Path) -> None:
     assert near.startswith("config.yaml: search.max_result: there is no such setting; did you mean")
     assert "'search.max_results'" in near
     assert none == "config.yaml: telemetry: there is no such setting; it is ignored"
+    (section,) = opened(made(tmp_path, "serach: {max_results: 5}\n")).warnings
+    assert section == "config.yaml: serach: there is no such setting; did you mean 'search'?"
 
 
 def test_the_toc_may_have_another_name(tmp_path: Path) -> None:

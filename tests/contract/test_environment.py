@@ -132,6 +132,19 @@ def test_an_unknown_extra_is_told_with_those_of_every_surface(workspace: Path) -
     opened(workspace, {"FUMISHIRUBE_SURFACE_EXTRAS": extras.replace(" ", "")})
 
 
+@pytest.mark.parametrize("names", ["curser", "+curser", "cursor,none", "None"])
+@pytest.mark.parametrize("surfaces", ["[chapters]", "[vault]", "[graph, chapters]"])
+def test_an_unknown_extra_is_refused_by_surfaces_that_share_the_variable(
+    workspace: Path, surfaces: str, names: str
+) -> None:
+    (workspace / "fumishirube.yaml").write_text(f"surfaces: {surfaces}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"EXTRAS: expected none, or any of .*cursor") as caught:
+        opened(workspace, {"FUMISHIRUBE_SURFACE_EXTRAS": names})
+    assert str(caught.value).endswith(f'got "{names}"')
+    for known in ("cursor", "+coverage,+append", "none", " "):
+        opened(workspace, {"FUMISHIRUBE_SURFACE_EXTRAS": known})
+
+
 def test_a_value_that_a_surface_refuses_names_its_variable(workspace: Path) -> None:
     (workspace / "fumishirube.yaml").write_text("surfaces: [chapters]\n", encoding="utf-8")
     with pytest.raises(ConfigError) as caught:

@@ -24,6 +24,7 @@ from warm_start import kill, warm_script
 
 from fumishirube.commands import main
 from fumishirube.disk import take_lock
+from fumishirube.engine.recoverable_index import REBUILT
 
 LOCK = Path(".ubp") / "serve.lock"
 FAR = 1 << 30
@@ -378,7 +379,9 @@ def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     for file in (tmp_path / ".fumishirube").rglob("meta.json"):
         file.write_text("{ nonsense")
     (tmp_path / ".fumishirube" / "docs-baseline.json").write_text("[1")
-    assert docs_json("get-graph", cwd=tmp_path) == before
+    remade = docs_json("get-graph", cwd=tmp_path)
+    assert remade.pop("warnings") == [REBUILT]
+    assert remade == before == docs_json("get-graph", cwd=tmp_path)
     status = docs_json("status", cwd=tmp_path)
     assert status["total_documents"] == 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
 
@@ -44,6 +44,32 @@ def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, 
             result += variables(info.annotation, f"{key}.")
         result += [(env.name, key, info) for env in _envs(info)]
     return result
+
+
+def refuse_unknown_names(
+    used: Iterable[type[BaseModel]],
+    offered: Sequence[type[BaseModel]],
+    environ: Mapping[str, str],
+) -> None:
+    """Refuse names in a variable that is shared, unless one that is offered knows them.
+
+    Each model alone ignores the names of others.
+
+    Raises:
+        ConfigError: when nothing that is offered knows a name.
+    """
+    decided = [(name, info) for model in offered for name, _, info in variables(model)]
+    shared = [env for model in used for _, _, info in variables(model) for env in _envs(info)]
+    for env in shared:
+        text = environ.get(env.name, "").strip()
+        if not (env.shared and text):
+            continue
+        fields = [info for name, info in decided if name == env.name]
+        known = [name for info in fields for name in choices(info)]
+        named = {name.strip().removeprefix("+") for name in text.split(",") if name.strip()}
+        if text != "none" and not named <= {*known}:
+            expected = f"none, or any of {', '.join(dict.fromkeys(known))}"
+            raise ConfigError(f'expected {expected}, got "{text[:_SHOWN]}"', at=env.name)
 
 
 def is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:

@@ -85,6 +85,7 @@ class FolderIndex:
         self._loads = FileLoads(manual)
         self._readers = FileReaders(manual)
         self._index = RecoverableIndex(open_index)
+        self._index.rebuilt = ""  # damage from before the start leaves no answer incomplete
         if vectors is not None:
             vectors.follow(self._index)
         self._lock = OwnedLock()

@@ -118,14 +118,15 @@ _log = logging.getLogger("fumishirube")
 class RecoverableIndex:
     """An open index. ``refresh`` replaces it by an empty one if its files cannot be used.
 
-    ``rebuilt`` is then a sentence for an answer, until the caller empties it.
+    ``rebuilt`` is then, and after an opening that did so, a sentence for an answer, until the
+    caller empties it.
     """
 
     def __init__(self, open_index: Callable[[], OpenIndex]) -> None:
         self._open_index = open_index
         self._index = open_index()
         self._closed = False
-        self.rebuilt = ""
+        self.rebuilt = REBUILT if getattr(self._index, "rebuilt", False) is True else ""
 
     def pages(self) -> Mapping[str, IndexedFile]:
         """Return the files of the last commit, by path: the same object until that changes."""

@@ -14,6 +14,7 @@ from pydantic import BaseModel, JsonValue
 from fumishirube.config.classic import with_classic_values
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
 from fumishirube.config.configuration import LoadedConfig, locating_errors
+from fumishirube.config.environment import refuse_unknown_names
 from fumishirube.config.notices import absent, deprecated_settings, without_effect
 from fumishirube.config.outside import (
     ALWAYS_USED,
@@ -126,6 +127,9 @@ class Application(ToolHost):
             for place, use in enumerate(self.config.surfaces)
         ]
         self.surfaces = [surface for surface in built if surface is not None]
+        offered = {offer.name: offer.stage for offer in self.plugins.registry["surfaces"]}
+        used = [offered[use.use] for use in self.config.surfaces if use.use in offered]
+        refuse_unknown_names(used, [*offered.values()], self.loaded.environ)
         self._check_names()
         self._check_trust()
         self.absent = [*absent(self.loaded, {surface.surface.root for surface in self.surfaces})]

@@ -97,6 +97,7 @@ class TantivyIndex:
         self._schema = schema(fields)
         self._files = CommittedFiles(folder.path)
         self._folder, self._temporary, self._killed = folder.path, temporary, False
+        self.rebuilt = False
         try:
             self._open(folder)
         except BaseException as error:
@@ -109,6 +110,7 @@ class TantivyIndex:
             shutil.rmtree(folder.path, ignore_errors=True)
             folder.make()
             self._open(folder)
+            self.rebuilt = True
 
     def _open(self, folder: Root) -> None:
         self._index = tantivy.Index(self._schema, path=str(folder.path))
