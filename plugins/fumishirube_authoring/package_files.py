@@ -21,25 +21,31 @@ LONGEST = 32
 KEYWORD = "fumishirube-plugin"
 """The keyword by which a plugin is found on a package index."""
 
+_KINDS = {kind.noun: kind for kind in KINDS}
+_STAGES = {**_KINDS, "detector": _KINDS["scorer"]}
+"""The kind of the stage that a package of each kind has; those of the others have none."""
+NOUNS = (*_STAGES, "command", "observer")
+"""What a package may offer."""
+
 _PACKAGE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-_CONFORM = {"loader": "--files tests/manual"}
+_CONFORM = {"loader": " --files tests/manual"}
 _FURTHER = {
     "loader": {"tests/manual/rules.adoc": "loader.sample"},
     "surface": {"src/{module}/command.py": "surface.command"},
+    "command": {"src/{module}/command.py": "command.command"},
 }
 """Further files of a kind: their paths, and their templates."""
 
 
 def package_files(name: str, noun: str, plugins: Plugins) -> Mapping[str, str]:
-    """Return the files of a package by path: one stage of a kind, named after the package.
+    """Return the files of a package by path: one stage, command or observer, named after it.
 
     Raises:
         InvalidParameter: when the package, its module or its stage cannot have that name.
         Forbidden: when some operating system takes it for something else than a folder.
     """
-    kind = next(kind for kind in KINDS if kind.noun == noun)
-    names = _names(name, kind, plugins.registry)
-    if noun == "surface" and names["stage"] in plugins.commands.taken:
+    names = _names(name, noun, plugins.registry)
+    if noun in {"surface", "command"} and names["stage"] in plugins.commands.taken:
         taken = f"there is a command {names['stage']!r}"
         raise InvalidParameter(f"NAME {name!r}: {taken}; choose another")
     texts = {
@@ -56,7 +62,7 @@ def package_files(name: str, noun: str, plugins: Plugins) -> Mapping[str, str]:
     return made
 
 
-def _names(name: str, kind: StageKind, registry: StageRegistry) -> Mapping[str, str]:
+def _names(name: str, noun: str, registry: StageRegistry) -> Mapping[str, str]:
     if not _PACKAGE.fullmatch(name) or len(name) > LONGEST:
         expectation = (
             f"letters and digits, with - _ . between them, at most {LONGEST} characters, "
@@ -66,23 +72,35 @@ def _names(name: str, kind: StageKind, registry: StageRegistry) -> Mapping[str, 
     clean_new_path(name, "NAME")
     plain = re.sub(r"[-_.]+", "-", name).lower()
     module, stage = plain.replace("-", "_"), plain.removeprefix("fumishirube-")
-    wrong = _wrong(module, stage, kind, registry)
+    kind = _STAGES.get(noun)
+    wrong = _wrong(module, stage, kind or _STAGES["surface"], registry)
     if wrong:
         raise InvalidParameter(f"NAME {name!r}: {wrong}; choose another")
-    return {
+    names = {
         "name": name,
         "module": module,
         "stage": stage,
         "tool": stage.replace("-", "_"),
-        "class": _class(stage, kind),
-        "kind": kind.noun,
-        "kinds": kind.kind_name,
-        "contract": f"{kind.noun.capitalize()}Contract",
+        "kind": noun,
         "group": GROUP,
         "pin": _pin(version("fumishirube")),
         "keyword": KEYWORD,
-        "conform": _CONFORM.get(kind.noun, ""),
+        "conform": "",
+        "checked": "",
+        "usage": f"{noun}.usage",
     }
+    if kind is not None:
+        conform = f"fumishirube conform {name}{_CONFORM.get(noun, '')}\n"
+        names |= {
+            "class": _class(stage, noun),
+            "kinds": kind.kind_name,
+            "contract": f"{kind.noun.capitalize()}Contract",
+            "conform": f"    {conform}",
+            "checked": f"$ {conform}",
+            "usage": "stage.usage",
+        }
+        names["yaml"] = _filled(f"{noun}.yaml", names)
+    return {**names, "usage": _filled(names["usage"], names)}
 
 
 def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) -> str:
@@ -99,12 +117,12 @@ def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) ->
     return registry[kind.kind_name].refusal(stage)
 
 
-def _class(stage: str, kind: StageKind) -> str:
+def _class(stage: str, noun: str) -> str:
     """Return a class name that neither Python nor the template uses."""
     name = "".join(part.capitalize() for part in stage.split("-"))
-    texts = [_text(f"{kind.noun}.{what}") for what in ("py", "test")]
+    texts = [_text(f"{noun}.{what}") for what in ("py", "test")]
     while keyword.iskeyword(name) or name.startswith("Test") or _occurs(name, texts):
-        name = f"A{name}" if name.startswith("Test") else f"{name}{kind.noun.capitalize()}"
+        name = f"A{name}" if name.startswith("Test") else f"{name}{noun.capitalize()}"
     return name
 
 
@@ -119,8 +137,7 @@ def _pin(running: str) -> str:
 
 
 def _filled(text: str, names: Mapping[str, str]) -> str:
-    yaml = Template(_text(f"{names['kind']}.yaml")).substitute(names)
-    return Template(_text(text)).substitute(names, yaml=yaml).replace(" \n", "\n")
+    return Template(_text(text)).substitute(names)
 
 
 def _text(name: str) -> str:

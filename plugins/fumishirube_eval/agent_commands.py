@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from fumishirube import ConfigError
 
 PROMPT = "prompt"
+TOO_LONG = f"the prompt is too long for {{{PROMPT}}}: without that it is the standard input"
+"""The failure of a prompt that is longer than the operating system lets a word of a command be."""
 PLACEHOLDERS = (PROMPT, "mcp_config", "workspace", "tools")
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import unicodedata
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from fumishirube import ConfigError
-from fumishirube_eval.agent_commands import AgentCommand
+from fumishirube_eval.agent_commands import TOO_LONG, AgentCommand
 from fumishirube_eval.agent_questions import AgentQuestion
 from fumishirube_eval.recording import run_command
 
@@ -80,7 +81,8 @@ class ModelGrader:
         try:
             done = run_command(words, text, JUDGE_SECONDS, cwd=self.folder)
         except OSError as error:
-            raise ConfigError(f"--grader: {type(error).__name__} on {question.id}") from error
+            problem = TOO_LONG if error.errno == errno.E2BIG else type(error).__name__
+            raise ConfigError(f"--grader: {problem} on {question.id}") from error
         if done.code is None:
             raise ConfigError(f"--grader: stopped after {JUDGE_SECONDS} seconds on {question.id}")
         verdicts = _VERDICTS.findall(done.printed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -20,7 +21,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from fumishirube import ConfigError
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.text import estimate_tokens
-from fumishirube_eval.agent_commands import PROMPT, AgentCommand
+from fumishirube_eval.agent_commands import PROMPT, TOO_LONG, AgentCommand
 from fumishirube_eval.agent_questions import AgentQuestion
 from fumishirube_eval.files import write_text
 from fumishirube_eval.recording import CALL, LISTING, Termination, run_command
@@ -186,6 +187,8 @@ def _run(
         started = Termination().started
         done = run_command(words, text, setup.timeout, started, cwd=folder, env=environ)
     except OSError as error:
+        if error.errno == errno.E2BIG:
+            return "", TOO_LONG
         name = Path(words[0]).name
         raise ConfigError(f"--agent: {name!r} cannot be run: {error.strerror}") from error
     if done.code is None:

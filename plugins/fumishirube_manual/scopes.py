@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, JsonValue
@@ -48,6 +48,16 @@ PathPrefix = Annotated[
 
 PREFIX_HELP = "only this folder or file: PATH in each manual, or ID/PATH; a*b; !PATH: all others"
 """The help of the command line about a path that :func:`narrowed` takes."""
+
+
+@contextmanager
+def prefix_as_typed() -> Iterator[None]:
+    """Name in errors the option of the command line instead of the argument of the tools."""
+    try:
+        yield
+    except ToolError as error:
+        error.args = (str(error).replace("path_prefix", "--prefix"),)
+        raise
 
 
 def after_discovery_or_everywhere(call: Call, arguments: object) -> None:

@@ -40,6 +40,8 @@ class Senses(Stage):
                     return None
                 case "no number":
                     return [[float("nan")]] * len(texts)
+                case "zeros":
+                    return [[0.0] * (len(GROUPS) + 1)] * len(texts)
                 case "too few":
                     return []
             raise RuntimeError("no luck")
@@ -207,6 +209,10 @@ def test_a_server_embeds_in_the_background_and_says_how_far_it_is(workspace: Wor
         ("nothing", "TypeError: 'NoneType' object is not iterable"),
         (
             "no number",
+            "ValueError: the embedder 'senses' made a vector whose length is no usable number",
+        ),
+        (
+            "zeros",
             "ValueError: the embedder 'senses' made a vector whose length is no usable number",
         ),
         (

@@ -75,6 +75,14 @@ class Leaving(Params):
     def __get_pydantic_json_schema__(cls, *_):
         raise SystemExit
 
+SLEPT = []
+
+class Slow(Params):
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core, handler):
+        SLEPT or SLEPT.append(__import__("time").sleep(7))
+        return handler(core)
+
 def reply(params, call):
     return {reply}
 
@@ -755,18 +763,27 @@ SLOW_START = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("member", "tool"),
+    ("member", "tool", "state"),
     [
-        ("tools = lambda self, context: [__import__('time').sleep(7), TOOL][1:]", "own_tool"),
-        (SLOW_START, "manual_ls"),
+        (
+            "tools = lambda self, context: [__import__('time').sleep(7), TOOL][1:]",
+            "own_tool",
+            "open",
+        ),
+        (SLOW_START, "manual_ls", "open"),
+        (
+            "tools = lambda self, context: [replace(TOOL, params=Slow)]",
+            "own_tool",
+            "described",
+        ),
     ],
 )
 def test_a_surface_that_makes_its_tools_or_begins_slowly_is_named_while_all_else_waits(
-    workspace: Path, plugins: Path, member: str, tool: str
+    workspace: Path, plugins: Path, member: str, tool: str, state: str
 ) -> None:
     offer(plugins, member)
     with Wire(workspace, **installed(workspace)) as wire:
         assert wire.ok(tool)
         told = wire.hang_up()
-    assert "plugin offerer: surface 'own' failed: it is not open after 5 s" in told
+    assert f"plugin offerer: surface 'own' failed: it is not {state} after 5 s" in told
     assert report(workspace, "offerer")["faults"] == []

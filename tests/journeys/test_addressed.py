@@ -196,7 +196,7 @@ def test_an_unusable_detector_stops_the_start(
     (workspace / "fumishirube.yaml").write_text(CHOSEN % detector, encoding="utf-8")
     done = fumishirube("serve", cwd=workspace, environ=environ)
     assert done.code == 2
-    assert f"detector: {problem}" in done.err
+    assert f"detector: {problem} (fumishirube.yaml line 1)" in done.err
 
 
 # --- how often it is right --------------------------------------------------------------------

@@ -175,6 +175,31 @@ def test_what_an_agent_left_running_may_write_into_its_folder(
     assert row["error"] is None
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others have other limits")
+def test_a_question_too_long_for_a_word_fails_by_itself(workspace: Path, tmp_path: Path) -> None:
+    questions, gold = tmp_path / "q.jsonl", tmp_path / "g.jsonl"
+    texts = {"long": "ab " * 50_000, "short": "ab"}
+    asked = ({"id": name, "question": text, "manual": "*"} for name, text in texts.items())
+    questions.write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
+    facts = ({"id": name, "must_have": ["sofar"]} for name in texts)
+    gold.write_text("\n".join(map(json.dumps, facts)), encoding="utf-8")
+    judge = tmp_path / "judge.py"
+    judge.write_text("print('[true]')", encoding="utf-8")
+    words = ("--questions", questions, "--gold", gold, "--tools", "shell", "--json")
+    told = "the prompt is too long for {prompt}: without that it is the standard input"
+
+    done = agents(workspace, python(tmp_path, "print('sofar')", "{prompt}"), *words)
+    assert done.code == 1, done.err
+    rows = {row["id"]: (row["error"], row["points"]) for row in json.loads(done.out)["questions"]}
+    assert rows == {"long": (told, 0), "short": (None, 1)}
+
+    grader = f"{shlex.join([sys.executable, str(judge)])} {{prompt}}"
+    done = agents(workspace, python(tmp_path, "print('sofar')"), *words, "--grader", grader)
+    assert f"--grader: {told} on long" in done.err
+    rows = {row["id"]: (row["error"], row["points"]) for row in json.loads(done.out)["questions"]}
+    assert rows == {"long": (None, None), "short": (None, 1)}
+
+
 def test_an_answer_with_nul_is_judged(workspace: Path, tmp_path: Path) -> None:
     judge = tmp_path / "judge.py"
     judge.write_text(

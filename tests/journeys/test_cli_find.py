@@ -168,6 +168,10 @@ def test_find_tells_that_a_required_term_is_in_other_files_than_those_of_prefix(
     said = f"battery (in no file of --prefix, in {number} sections elsewhere; searched without it)"
     assert f"\nrequired terms: {said}\n" in others
     assert "in no section" not in others
+    found = fumishirube(*find, "--prefix", "telemetry.md", "--json", cwd=workspace).json
+    told = fumishirube("coverage", *found["traces"].values(), cwd=workspace).out
+    said = f"required term battery: in no file of --prefix, in {number} sections elsewhere"
+    assert said in told.splitlines()
 
 
 def test_find_calls_no_number_exact_that_may_be_higher(tmp_path: Path) -> None:
@@ -210,10 +214,14 @@ def test_find_searches_a_folder_or_a_file_alone(workspace: Path, prefix: str, fi
     assert fumishirube(*find, "--full", cwd=workspace).json["summary"]["scanned_files"] == files
 
 
-def test_find_in_a_folder_that_is_not_there(workspace: Path) -> None:
-    done = fumishirube("find", "battery", "--prefix", "powr.md", cwd=workspace)
+@pytest.mark.parametrize("command", ["find", "grep", "find --full --manual field-guide"])
+def test_a_folder_that_is_not_there_is_named_as_it_was_typed(workspace: Path, command: str) -> None:
+    words = (*command.split(), "battery", "--prefix")
+    done = fumishirube(*words, "powr.md", cwd=workspace)
     assert done.code == 1
-    assert "did you mean 'power.md'" in done.err
+    assert "no file is at or below --prefix; did you mean 'power.md'" in done.err
+    outside = fumishirube(*words, "/power.md", cwd=workspace).err
+    assert "--prefix must be relative to its root" in outside
 
 
 def test_find_takes_the_question_in_other_words_too(workspace: Path) -> None:

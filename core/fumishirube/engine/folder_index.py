@@ -25,6 +25,7 @@ from fumishirube.engine.recoverable_index import (
     RecoverableIndex,
     joined_reasons,
 )
+from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile, OpenIndex
@@ -152,11 +153,20 @@ class FolderIndex:
             return None
         return self.manual.load(file)
 
-    def with_vectors(self, state: IndexState) -> IndexState:
-        """Return a state whose corpus has the vectors of its sections, if they are made."""
+    def with_vectors(
+        self, state: IndexState, watched: Callable[[Callable[[], str | None]], str | None]
+    ) -> IndexState:
+        """Return a state whose corpus has the vectors of its sections, if they are made.
+
+        ``watched`` runs what reads them, and raises :class:`AbandonedWork` if that takes too long.
+        """
         if self._vectors is None:
             return state
-        missing = self._vectors.shortfall(state.pages)
+        try:
+            missing = watched(partial(self._vectors.shortfall, state.pages))
+        except AbandonedWork as error:
+            reason = f"words alone decide: {error}"
+            return state._replace(degraded=joined_reasons(state.degraded, reason))
         return state._replace(
             corpus=self._vectors.over(state.corpus, state.pages),
             degraded=joined_reasons(state.degraded, missing),

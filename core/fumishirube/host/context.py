@@ -285,7 +285,7 @@ class PipelineContext:
             degraded = joined_reasons(state.degraded, *missing)
             state = state._replace(degraded=degraded, incomplete=True)
         if vectors:
-            state = indexed.with_vectors(state)
+            state = indexed.with_vectors(state, partial(self._watched, budget=query.budget))
         if background and state.unembedded:
             background.take_up(indexed)
         return state

@@ -21,6 +21,7 @@ from fumishirube.host.guarded_stages import (
     GuardedTokenizer,
     NamedInErrors,
 )
+from fumishirube.host.guarded_vectors import GuardedVectors
 from fumishirube.host.offered_types import check_texts
 from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.model import Passage
@@ -115,6 +116,11 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
             if pages is before and _number("size", corpus.size) != self._searched:
                 raise ValueError("its index has lost sections, or has some that it was not given")
         return _GuardedCorpus(corpus, self._work, self._guard, pages)
+
+    def _checked(self, method: str, result: Any) -> Any:
+        if method == "vector_store" and result is not None:
+            return GuardedVectors(result, self._work, self._guard)
+        return super()._checked(method, result)
 
     def close(self) -> None:
         """Close it; a failure is recorded, and disturbs nothing else."""

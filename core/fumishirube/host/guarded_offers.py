@@ -97,13 +97,16 @@ class GuardedOffers:
         return None if all(named.trusted for named in stages) else WatchedUpdates(self._guard)
 
     @contextmanager
-    def building(self, work: ForeignWork | None) -> Iterator[None]:
-        """Run plugin code that makes or opens something; a :class:`PluginError` names it."""
+    def building(self, work: ForeignWork | None, state: str = _OPEN) -> Iterator[None]:
+        """Run plugin code that makes or opens something; a :class:`PluginError` names it.
+
+        While it takes long, it is named as something that is not ``open``, say.
+        """
         if work is None:
             yield
             return
         try:
-            with self._guard.slow.named(work, _OPEN), self._guard.marked(work):
+            with self._guard.slow.named(work, state), self._guard.marked(work):
                 yield
         except (AlreadyServed, ConfigError, PluginError):
             raise

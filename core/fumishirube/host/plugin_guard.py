@@ -190,13 +190,15 @@ class PluginGuard:
 
     @contextmanager
     def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
-        """Mark the import of a plugin and its hooks."""
+        """Mark the import of a plugin and its hooks; that it works removes an earlier failure."""
         if plugin.builtin:
             yield
-        else:
-            work = ForeignWork(plugin.id, plugin.distribution, "its import")
-            with self.slow.named(work, "imported"), self.marked(work):
-                yield
+            return
+        work = ForeignWork(plugin.id, plugin.distribution, "its import")
+        with self.slow.named(work, "imported"), self.marked(work) as left:
+            yield
+        if not left:
+            self.log.worked(work, "imported")
 
     def close(self) -> None:
         """Remove the marks of this process, and end what watches its work."""

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
-from fumishirube.config.configuration import Config, LoadedConfig
+from fumishirube.config.configuration import Config, LoadedConfig, locating_errors
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError
 from fumishirube.host.catalog import WARNING, Catalog, ListProfile
 from fumishirube.host.context import PipelineContext
@@ -28,10 +28,14 @@ T = TypeVar("T")
 
 
 class ServedSurface(NamedTuple):
-    """A surface with its context, its crash mark if it is a plugin's, and whether it only reads."""
+    """A surface with its context and its coordinate in the configuration.
+
+    ``work`` is its crash mark if it is a plugin's, and ``read_only`` whether it only reads.
+    """
 
     surface: Surface
     context: SurfaceContext
+    coordinate: str
     work: ForeignWork | None
     read_only: bool = False
 
@@ -101,7 +105,7 @@ class ToolHost:
         """
         for entry in self.served:
             try:
-                with self.guarded.building(entry.work):
+                with self.guarded.building(entry.work), locating_errors(self._places(entry)):
                     # A surface may compute its attributes, which isinstance overlooks since 3.12.
                     if part != "tools" and getattr(entry.surface, part, None) is None:
                         continue
@@ -115,6 +119,12 @@ class ToolHost:
                 continue
             for offer in offers:
                 yield entry, self.guarded.offer(kind, offer, entry.work)
+
+    def _places(self, entry: ServedSurface) -> Mapping[str, str]:
+        """Return the file and line of each setting; a surface calls its own by their names."""
+        written, settings = self.loaded.written, f"{entry.coordinate}.with."
+        own = {c.removeprefix(settings): c for c in written if c.startswith(settings)}
+        return {**written, **{name: written[c] for name, c in own.items()}}
 
     @cached_property
     def _offering(self) -> dict[str, ServedSurface]:
@@ -190,7 +200,8 @@ class ToolHost:
 
     def _faults_of(self, tool: Tool[Any, Any], entry: ServedSurface) -> list[str]:
         try:
-            with self.guarded.building(entry.work):  # a plugin may write its own schemas
+            # A plugin may write its own schemas.
+            with self.guarded.building(entry.work, "described"):
                 return check_tool(tool)
         except PluginError as error:
             return [str(error)]
@@ -264,4 +275,5 @@ class ToolHost:
         self, configured: ConfiguredSurface, context: PipelineContext, *, read_only: bool = False
     ) -> ServedSurface:
         """Return a surface with its context; only its tools that only read if ``read_only``."""
-        return ServedSurface(configured.surface, context, self.work(configured), read_only)
+        coordinate, work = configured.coordinate, self.work(configured)
+        return ServedSurface(configured.surface, context, coordinate, work, read_only)

@@ -50,7 +50,8 @@ class EmbedderContract(StageContract[Embedder]):
     def test_vectors_are_finite_and_of_unit_length(self) -> None:
         """The dot product of two vectors is their cosine; vectors may have no dimensions."""
         stage = self.make()
-        for text, vector in zip(TEXTS, stage.embed(TEXTS, "passage"), strict=True):
+        vectors = [*stage.embed(TEXTS, "passage"), *stage.embed(TEXTS, "query")]
+        for text, vector in zip(TEXTS * 2, vectors, strict=True):
             length = math.sqrt(sum(number * number for number in vector))
             assert not len(vector) or length == pytest.approx(1, abs=_NEAR), (
                 f"the vector of {text!r} is {length} long"

@@ -1,4 +1,4 @@
-"""``fumishirube new-plugin``: write a package with one stage, as a start for a plugin."""
+"""``fumishirube new-plugin``: write a package with one part, as a start for a plugin."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from fumishirube import Conflict, Forbidden, InvalidParameter
 from fumishirube.commands import OK, add_json, filled, one_of, print_json
-from fumishirube.serving import KINDS, load_plugins
-from fumishirube_authoring.package_files import package_files
+from fumishirube.serving import load_plugins
+from fumishirube_authoring.package_files import NOUNS, package_files
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,9 +17,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "the package, and the folder that is made; its stage has the name without 'fumishirube-'"
     )
     parser.add_argument("name", metavar="NAME", help=help_text)
-    nouns = [kind.noun for kind in KINDS]
-    help_text = f"what the stage is: {', '.join(nouns)}"
-    kind = one_of("kind of stage", *nouns)
+    help_text = f"what it is: {', '.join(NOUNS)}"
+    kind = one_of("kind of stage", *NOUNS)
     parser.add_argument("--kind", metavar="KIND", type=kind, required=True, help=help_text)
     add_json(parser)
 

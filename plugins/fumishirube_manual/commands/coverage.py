@@ -98,6 +98,11 @@ def _skipped(skipped: Skipped) -> str:
 
 
 def _term(required: TermReport, *, known: bool) -> str:
+    if required.elsewhere:
+        where = translated(counted(required.elsewhere, "section"))
+        return filled(
+            "required term {0}: in no file of --prefix, in {1} elsewhere", required.term, where
+        )
     where = translated(counted(required.sections, "section"))
     if not known:
         where = word("sections", "at least {0}").format(where)

@@ -44,7 +44,7 @@ from fumishirube_manual.find_limits import (
     TIME_MS,
     other_wordings,
 )
-from fumishirube_manual.scopes import PREFIX_HELP, files_below, narrowed
+from fumishirube_manual.scopes import PREFIX_HELP, files_below, narrowed, prefix_as_typed
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.vocabulary import with_vocabulary
 
@@ -118,7 +118,7 @@ def run(options: Namespace) -> int:
         options.parser.error("--full: goes with none of --why-not, --explain, --open and --limit")
     options.limit = options.limit or SHOWN
     _check_full_arguments(options)
-    with opened(options) as application:
+    with opened(options) as application, prefix_as_typed():
         context = search_context(application)
         named = chosen_manuals(context, options.manual) if options.manual else ()
         options.manual, options.prefix = narrowed(context, named, options.prefix)

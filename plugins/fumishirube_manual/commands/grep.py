@@ -29,7 +29,7 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube.text import fold, places_of
-from fumishirube_manual.scopes import PREFIX_HELP, narrowed
+from fumishirube_manual.scopes import PREFIX_HELP, narrowed, prefix_as_typed
 from fumishirube_manual.surface import SURFACE
 
 _CHARS = 50_000
@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
         options.parser.error("--regex takes one TEXT; join several with |")
     if (options.context or 0) > _MOST_CONTEXT:
         options.parser.error(f"--context: at most {_MOST_CONTEXT} lines")
-    with opened(options) as application:
+    with opened(options) as application, prefix_as_typed():
         context = search_context(application)
         chosen = [known_manual(context, name) for name in options.manual]
         manuals, prefix = narrowed(context, chosen, options.prefix)

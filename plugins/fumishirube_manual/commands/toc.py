@@ -21,7 +21,7 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube_manual.commands.unread import unread_lines
-from fumishirube_manual.scopes import narrowed
+from fumishirube_manual.scopes import narrowed, prefix_as_typed
 from fumishirube_manual.surface import SURFACE
 
 
@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
     """Show the files of a manual, and with ``--deep`` their headings."""
     if options.deep and not options.prefix:
         options.parser.error("--deep needs --prefix PATH: a file, or a folder of the manual")
-    with opened(options) as application:
+    with opened(options) as application, prefix_as_typed():
         context = search_context(application)
         manual = known_manual(context, options.manual)
         _, prefix = narrowed(context, [manual], options.prefix)

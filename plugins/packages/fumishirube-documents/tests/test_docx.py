@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import samples
 from docx.document import Document as Word
+from docx.opc.constants import RELATIONSHIP_TYPE as RELATED
 from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import OxmlElement
@@ -261,6 +262,15 @@ def test_headers_footers_and_comments_are_named_not_read(tmp_path: Path) -> None
         "left out as a running head: 様式第七号",
         "1 comment is not read",
     }
+
+
+@pytest.mark.parametrize("kind", [RELATED.HEADER, RELATED.COMMENTS, RELATED.FOOTNOTES])
+def test_a_part_outside_the_package_leaves_the_text_as_it_is(tmp_path: Path, kind: str) -> None:
+    def write(document: Word) -> None:
+        document.add_paragraph("The doors are painted.")
+        document.part.rels.get_or_add_ext_rel(kind, "https://example.com/other.xml")
+
+    assert text(tmp_path, write) == "The doors are painted.\n"
 
 
 @pytest.mark.parametrize(

@@ -207,6 +207,23 @@ def test_names_of_chapters_may_be_of_another_case(tmp_path: Path) -> None:
     assert load(tmp_path, "a.epub", samples.packed(files), Epub()).text == usual.text
 
 
+@pytest.mark.parametrize(
+    ("folder", "written"),
+    [
+        ("OPS", "./OPS/book.opf"),
+        ("OPS", "ops/Book.opf"),
+        ("My OPS", "My%20OPS/book.opf"),
+        ("My%20OPS", "My%20OPS/book.opf"),
+    ],
+)
+def test_a_book_may_be_named_as_in_any_reference(tmp_path: Path, folder: str, written: str) -> None:
+    files = {name.replace("OPS", folder): text for name, text in samples.book_files().items()}
+    container = "META-INF/container.xml"
+    files[container] = files[container].replace("OPS/book.opf", written)
+    usual = load(tmp_path, "a.epub", samples.book(), Epub())
+    assert load(tmp_path, "a.epub", samples.packed(files), Epub()).text == usual.text
+
+
 ENCRYPTED = """<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:EncryptedData><e:CipherData>
 <e:CipherReference URI="{name}"/></e:CipherData></e:EncryptedData></encryption>"""
 

@@ -111,7 +111,8 @@ def _spine(package: ZipFile) -> _Spine:
     files = package.namelist()
     names = {**{name.lower(): name for name in files}, **{name: name for name in files}}
     container = _xml(package.read(_CONTAINER))
-    place = next(_elements(container, "rootfile")).get("full-path", "")
+    full = next(_elements(container, "rootfile")).get("full-path", "")
+    place = _file(full, names) or _file(_target("", full), names)
     book = _xml(package.read(place))
     items = {item.get("id"): item for item in _elements(book, "item")}
     titles = (" ".join((title.text or "").split()) for title in _elements(book, "title"))

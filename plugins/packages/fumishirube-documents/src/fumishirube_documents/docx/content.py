@@ -229,6 +229,6 @@ def _based_on(style: _Style, element: Element) -> _Style:
 def _related(part: Part, kind: str) -> Element | None:
     try:
         other = part.part_related_by(kind)
-    except KeyError:
+    except (KeyError, ValueError):  # there is none, or it is in no package
         return None
     return parse_xml(other.blob)

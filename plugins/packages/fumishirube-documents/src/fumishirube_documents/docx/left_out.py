@@ -28,14 +28,16 @@ def left_out(document: Document) -> Iterator[LoaderRemark]:
     heads: dict[str, None] = {}
     numbers = Counter[tuple[str, str]]()
     for related in document.part.rels.values():
-        if related.reltype in _HEADS:
+        if related.reltype in _PARTS:
+            numbers[_PARTS[related.reltype]] += 1
+        elif related.is_external:  # what it names is in no package
+            continue
+        elif related.reltype in _HEADS:
             paragraphs = parse_xml(related.target_part.blob).iter(qn("w:p"))
             heads |= dict.fromkeys(filter(None, map(words, paragraphs)))
         elif related.reltype == RELATED.COMMENTS:
             comments = parse_xml(related.target_part.blob).findall(qn("w:comment"))
             numbers["comment", "comments"] += len(comments)
-        elif related.reltype in _PARTS:
-            numbers[_PARTS[related.reltype]] += 1
     for head in heads:
         yield LoaderRemark("running_head", 1, f"left out as a running head: {head}")
     for (name, names), number in numbers.items():
