@@ -311,3 +311,18 @@ def test_an_index_that_cannot_be_written_is_left_to_the_next_call(
         assert "indexing goes on" not in caplog.text
         lock.rmdir()
         assert "degraded" not in find("banjos")
+
+
+def test_the_end_of_the_handshake_is_not_waited_for_in_vain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "_FIRST_SECONDS", 3600.0)
+    workspace = manuals.write(tmp_path, {"m/a.md": "# A\n"})
+    with closing(manuals.opened(workspace)) as application:
+        context = application.contexts["manual"]
+        with closing(BackgroundIndexer()) as indexer:
+            indexer.begin(lambda: ["m"], context.indexed_of)
+            time.sleep(0.2)
+            assert context.indexes.opened("m") is None, "the client may still shake hands"
+            indexer.greet()
+            assert indexed(context, "m")

@@ -28,6 +28,8 @@ _YIELD_SECONDS = 0.001
 """Seconds between two files, for other threads."""
 _FIRST_SECONDS = 1.0
 """Seconds for the client's handshake, before indexing begins that no call requested."""
+_ANSWER_SECONDS = 0.05
+"""Seconds for the answer that ends the handshake, if it ends earlier."""
 _LEADER_SECONDS = 0.5
 """Seconds between two looks whether indexing is being closed, while another process leads."""
 _CLOSE_SECONDS = 0.3
@@ -73,6 +75,7 @@ class BackgroundIndexer:
         self._calls = 0
         self._changed = Condition()
         self._closing = Event()
+        self._greeted = False
         self._thread: Thread | None = None
 
     @contextmanager
@@ -93,7 +96,11 @@ class BackgroundIndexer:
         """Index ahead of the calls, after the client's handshake."""
 
         def warm_up() -> None:
-            if self._closing.wait(_FIRST_SECONDS):
+            with self._changed:
+                over = self._changed.wait_for(
+                    lambda: self._greeted or self._closing.is_set(), _FIRST_SECONDS
+                )
+            if self._closing.wait(_ANSWER_SECONDS if over else 0):
                 return
             while self._leads is not None and not self._leads.wait(_LEADER_SECONDS):
                 if self._closing.is_set():
@@ -111,6 +118,12 @@ class BackgroundIndexer:
                         return
 
         Thread(target=warm_up, name="fumishirube warming up", daemon=True).start()
+
+    def greet(self) -> None:
+        """Note that the client's handshake is being answered, which ends it."""
+        with self._changed:
+            self._greeted = True
+            self._changed.notify_all()
 
     def follow_up(self, indexed: FolderIndex, state: IndexState) -> None:
         """Queue what a call has left to do in an index."""
