@@ -30,6 +30,7 @@ from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.survey import (
     ALL_BUT_HIDDEN,
     DEFAULT_LIMITS,
+    Entering,
     Listing,
     RootLimits,
     Survey,
@@ -107,10 +108,11 @@ class Root:
         """Return every listed file below a folder, sorted by path; see :meth:`survey`."""
         return [*self.listed] if self.listed is not None and not path else self.survey(path).files
 
-    def survey(self, path: str = "") -> Survey:
+    def survey(self, path: str = "", entering: Entering | None = None) -> Survey:
         """Return the listed files and folders below a folder, and the unlisted ones with reasons.
 
-        Links are not followed; folders nested deeper than the limit are not opened.
+        Links are not followed; folders nested deeper than the limit are not opened. ``entering``
+        gets each folder before it is listed, but no hidden one of which only the files are counted.
 
         Raises:
             NeedsNarrowScope: when there are more files than the limit.
@@ -120,9 +122,8 @@ class Root:
         rules = self.listing.ignore_files and path  # those of the folders above count too
         with self._walked(path), self._walked("" if rules else path) as folder:
             prefix = f"{path}/" if path else ""
-            survey = Surveyor(self.limits, self.listing, self._read, self._filter()).survey(
-                folder, "" if rules else prefix
-            )
+            surveyor = Surveyor(self.limits, self.listing, self._read, self._filter(), entering)
+            survey = surveyor.survey(folder, "" if rules else prefix)
         return survey.below(prefix) if rules else survey
 
     def resurvey(self, before: Survey, touched: Collection[str]) -> Survey:

@@ -10,7 +10,7 @@ from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.names import clean_path
 from fumishirube.disk.rights import upwards
 from fumishirube.disk.roots import Root, missing, too_large
-from fumishirube.disk.survey import Survey
+from fumishirube.disk.survey import Entering, Survey
 from fumishirube.errors import Forbidden
 
 
@@ -68,7 +68,11 @@ class StoredRoot(Root):
             raise missing(path)
         return sorted(direct, key=lambda entry: entry.path)
 
-    def survey(self, path: str = "") -> Survey:
+    def survey(
+        self,
+        path: str = "",
+        entering: Entering | None = None,  # noqa: ARG002 - no folder is opened
+    ) -> Survey:
         """Return the stored files below a folder, and their folders; nothing there is unlisted."""
         path = clean_path(path) if path else ""
         prefix = "".join(f"{part}/" for part in (self.inside, path) if part)

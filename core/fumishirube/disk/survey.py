@@ -90,16 +90,22 @@ class Survey(NamedTuple):
 
 ReadFile: TypeAlias = Callable[[OpenFolder, str, str], bytes]
 """Reads a file of an open folder, by its spelling on disk; the path is for messages."""
+Entering: TypeAlias = Callable[[OpenFolder], object]
+"""Gets a folder that is about to be listed."""
 
 
 @dataclass
 class Surveyor:
-    """Makes one survey, of the paths that are ``visible`` if not of all."""
+    """Makes one survey, of the paths that are ``visible`` if not of all.
+
+    ``entering`` gets each folder before it is listed, but no hidden ones that are only counted.
+    """
 
     limits: RootLimits
     listing: Listing
     read: ReadFile
     visible: Callable[[str], bool] | None = None
+    entering: Entering | None = None
     result: Survey = field(default_factory=lambda: Survey([], [], []))
     effort: int = _COUNTED
 
@@ -113,6 +119,8 @@ class Surveyor:
     def _look(self, folder: OpenFolder, prefix: str, rules: IgnoreRules | None, depth: int) -> None:
         files, folders, _ = self.result
         first = len(files)
+        if self.entering is not None:
+            self.entering(folder)
         inner, ignore_files = self._list(folder, prefix)
         for name in ignore_files:
             rules = rules_of(prefix, self._rules(folder, name, prefix + name), rules)
@@ -250,19 +258,22 @@ class Surveyor:
         entries: list[UnlistedEntry] = []
         self.effort -= _FOLDER
         try:
-            with folder.inner(spelled) as below, below.scan() as scanned:
-                for entry in scanned:
-                    self.effort -= 1
-                    if self.effort < 0 or depth > self.limits.depth:
-                        return None
-                    child = f"{path}/{nfc(escaped_name(entry.name))}"
-                    if not entry.is_dir(follow_symlinks=False):
-                        entries.append(UnlistedEntry(child, reason, "file"))
-                        continue
-                    deeper = self._counted(below, entry.name, child, reason, depth + 1)
-                    if deeper is None:
-                        return None
-                    entries += deeper
+            with folder.inner(spelled) as below:
+                if self.entering is not None and reason != "hidden":
+                    self.entering(below)
+                with below.scan() as scanned:
+                    for entry in scanned:
+                        self.effort -= 1
+                        if self.effort < 0 or depth > self.limits.depth:
+                            return None
+                        child = f"{path}/{nfc(escaped_name(entry.name))}"
+                        if not entry.is_dir(follow_symlinks=False):
+                            entries.append(UnlistedEntry(child, reason, "file"))
+                            continue
+                        deeper = self._counted(below, entry.name, child, reason, depth + 1)
+                        if deeper is None:
+                            return None
+                        entries += deeper
         except OSError:
             return None
         return entries

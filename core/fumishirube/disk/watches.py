@@ -8,13 +8,17 @@ import os
 import re
 import sys
 import time
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from inotify_simple import INotify
+
+    from fumishirube.disk.folders import OpenFolder
+    from fumishirube.disk.roots import Root
+    from fumishirube.disk.survey import Survey
 
 _log = logging.getLogger("fumishirube")
 
@@ -51,6 +55,7 @@ class Watch:
         self._marks: INotify | None = None
         self._place: tuple[int, int] | None = None
         self._prefixes: dict[int, str] = {}
+        self._mask = 0
         self._touched: set[str] | None = None
         self._looked = 0.0
         self._retry = 0.0
@@ -66,29 +71,38 @@ class Watch:
         """Whether the last survey is old, so that another one should check the events."""
         return self._marks is not None and time.monotonic() - self._looked >= _TRUST
 
-    def touched(self) -> Collection[str] | None:
+    def touched(self, *, begin: bool = True) -> Collection[str] | None:
         """Return what may have come, gone or changed since the last survey.
 
         The paths are those of files, relative and as spelled on disk. ``None`` means anything: a
-        folder came or went, or there are no events.
+        folder came or went, or there are no events. Unless that is left to :meth:`survey`, the
+        watch begins again then.
         """
-        try:
+        with self._ended_by_errors():
             if (
                 self._marks is None
                 or self._place != _place(self._top)
                 or self._read_events(self._marks)
             ):
-                self._begin()
-        except (FileNotFoundError, NotADirectoryError):
-            self.close()  # a folder vanished; the next call tries again
-        except OSError as error:
-            self.close()
-            self._retry = time.monotonic() + _RETRY
-            reason = _LIMITS.get(error.errno or 0, error.strerror)
-            level = logging.DEBUG if reason == self._warned else logging.WARNING
-            _log.log(level, "a folder cannot be watched (%s); its files are compared", reason)
-            self._warned = reason
+                self.close()
+                if begin:
+                    self._begin()
         return self._touched
+
+    def survey(self, root: Root) -> Survey:
+        """Survey the watched folder; a watch that has not begun, or has ended, begins.
+
+        Each folder is watched before it is listed, so every later change of it has an event.
+        """
+        if self._marks is not None:
+            return root.survey()
+        try:
+            with self._ended_by_errors():
+                self._open()
+            return root.survey(entering=self._enter)
+        except BaseException:
+            self.close()  # some folders have no watch yet
+            raise
 
     def surveyed(self) -> None:
         """Note that the folder was surveyed after the last call of :meth:`touched`."""
@@ -107,9 +121,36 @@ class Watch:
             self._marks.close()
             self._marks = None
 
+    @contextmanager
+    def _ended_by_errors(self) -> Iterator[None]:
+        """End the watch, and log why, if the body cannot watch a folder."""
+        try:
+            yield
+        except (FileNotFoundError, NotADirectoryError):
+            self.close()  # a folder vanished; the next call tries again
+        except OSError as error:
+            self.close()
+            self._retry = time.monotonic() + _RETRY
+            reason = _LIMITS.get(error.errno or 0, error.strerror)
+            level = logging.DEBUG if reason == self._warned else logging.WARNING
+            _log.log(level, "a folder cannot be watched (%s); its files are compared", reason)
+            self._warned = reason
+
     def _begin(self) -> None:
         """Watch every folder; earlier changes have no events."""
+        self._open()
+        known: list[str] = []
+        for _ in range(_TRIES if self._marks is not None else 0):
+            folders = _folders(self._top, hidden=self._hidden)
+            if folders == known:
+                return
+            for folder in folders:
+                self._add(folder)
+            known = folders
         self.close()
+
+    def _open(self) -> None:
+        """Open a queue of events, unless there are none here, or one was refused just now."""
         if time.monotonic() < self._retry or not is_local(self._top):
             return
         from inotify_simple import INotify, flags  # noqa: PLC0415 - only large manuals need it
@@ -117,21 +158,22 @@ class Watch:
         written = flags.MODIFY | flags.ATTRIB | flags.CLOSE_WRITE
         named = flags.CREATE | flags.DELETE | flags.MOVED_FROM | flags.MOVED_TO
         itself = flags.DELETE_SELF | flags.MOVE_SELF
+        self._mask = int(written | named | itself | flags.ONLYDIR | flags.DONT_FOLLOW)
         self._place = _place(self._top)
         self._marks = INotify(nonblocking=True)
-        known: list[str] = []
-        for _ in range(_TRIES):
-            folders = _folders(self._top, hidden=self._hidden)
-            if folders == known:
-                return
-            for folder in folders:
-                mask = written | named | itself | flags.ONLYDIR | flags.DONT_FOLLOW
-                with suppress(PermissionError):  # unreadable folders have no files to watch
-                    number = self._marks.add_watch(folder, mask)
-                    below = os.path.relpath(folder, self._top)
-                    self._prefixes[number] = "" if below == "." else f"{below}/"
-            known = folders
-        self.close()
+
+    def _enter(self, folder: OpenFolder) -> None:
+        """Watch a folder that a survey is about to list."""
+        if self._marks is not None:
+            with self._ended_by_errors():
+                self._add(folder.path)
+
+    def _add(self, folder: str) -> None:
+        assert self._marks is not None
+        with suppress(PermissionError):  # unreadable folders have no files to watch
+            number = self._marks.add_watch(folder, self._mask)
+            below = folder.removeprefix(os.fspath(self._top)).strip(os.sep)
+            self._prefixes[number] = f"{below}/" if below else ""
 
     def _read_events(self, marks: INotify) -> bool:
         """Read all events so far; return whether other folders have to be watched."""

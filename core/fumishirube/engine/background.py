@@ -28,6 +28,8 @@ _YIELD_SECONDS = 0.001
 """Seconds between two files, for other threads."""
 _FIRST_SECONDS = 1.0
 """Seconds for the client's handshake, before indexing begins that no call requested."""
+_REST_SECONDS = 0.15
+"""Seconds without a call after the handshake, after which it begins earlier."""
 _LEADER_SECONDS = 0.5
 """Seconds between two looks whether indexing is being closed, while another process leads."""
 _CLOSE_SECONDS = 0.3
@@ -73,6 +75,7 @@ class BackgroundIndexer:
         self._calls = 0
         self._changed = Condition()
         self._closing = Event()
+        self._quiet_since: float | None = None
         self._thread: Thread | None = None
 
     @contextmanager
@@ -85,6 +88,8 @@ class BackgroundIndexer:
         finally:
             with self._changed:
                 self._calls -= 1
+                if self._quiet_since is not None:
+                    self._quiet_since = time.monotonic()
                 self._changed.notify_all()
 
     def begin(
@@ -93,7 +98,7 @@ class BackgroundIndexer:
         """Index ahead of the calls, after the client's handshake."""
 
         def warm_up() -> None:
-            if self._closing.wait(_FIRST_SECONDS):
+            if self._wait_for_client():
                 return
             while self._leads is not None and not self._leads.wait(_LEADER_SECONDS):
                 if self._closing.is_set():
@@ -112,6 +117,12 @@ class BackgroundIndexer:
 
         Thread(target=warm_up, name="fumishirube warming up", daemon=True).start()
 
+    def greet(self) -> None:
+        """Note that the client's handshake is being answered, which ends it."""
+        with self._changed:
+            self._quiet_since = time.monotonic()
+            self._changed.notify_all()
+
     def follow_up(self, indexed: FolderIndex, state: IndexState) -> None:
         """Queue what a call has left to do in an index."""
         if state.unfinished or state.unembedded:
@@ -122,6 +133,19 @@ class BackgroundIndexer:
     def take_up(self, indexed: FolderIndex) -> None:
         """Queue an index for an update."""
         self._queue(indexed, self._waiting)
+
+    def _wait_for_client(self) -> bool:
+        """Wait for the client's handshake and a rest, not for long; tell whether it is closing."""
+        end = time.monotonic() + _FIRST_SECONDS
+        with self._changed:
+            while not self._closing.is_set():
+                begin = end
+                if self._quiet_since is not None and not self._calls:
+                    begin = min(end, self._quiet_since + _REST_SECONDS)
+                if (left := begin - time.monotonic()) <= 0:
+                    break
+                self._changed.wait(left)
+        return self._closing.is_set()
 
     def _wait_for_place(self) -> bool:
         """Wait until no index waits for an update; tell whether indexing is being closed."""

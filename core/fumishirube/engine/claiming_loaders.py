@@ -73,6 +73,10 @@ def claimed_by(
                 and (not source.governed_by or touched.isdisjoint(source.governed_by))
             ):
                 claimed[path] = file
+            elif not source.governed_by and not code:  # almost always, and there are thousands
+                entry = entries[path]
+                stamp = _stamp(root, entry)
+                claimed[path] = ClaimedFile(source, loader, stamp, entry.modified_ns, entry.size)
             else:
                 present = [entries[p] for p in (path, *source.governed_by) if p in entries]
                 claimed[path] = ClaimedFile(source, loader, *_stamped(root, present, code))
@@ -94,9 +98,6 @@ def _any_young(entries: Iterable[FolderEntry]) -> bool:
 
 
 def _stamped(root: Root, entries: Sequence[FolderEntry], code: str) -> tuple[str, int, int]:
-    if len(entries) == 1 and not code:  # almost always, and every large folder has thousands
-        (entry,) = entries
-        return _stamp(root, entry), entry.modified_ns, entry.size
     parts = [_stamp(root, entry) for entry in entries]
     stamp = " ".join([*parts, code] if code else parts)
     return stamp, max(entry.modified_ns for entry in entries), entries[0].size

@@ -90,7 +90,9 @@ class FolderIndex:
         if vectors is not None:
             vectors.follow(self._index)
         self._lock = OwnedLock()
-        self._committed = (CommitSummary.of(self._index.pages()), self._index.corpus(manual.id))
+        pages = self._index.pages()
+        manual.expect(len(pages))
+        self._committed = (CommitSummary.of(pages), self._index.corpus(manual.id))
         self.claimed: Mapping[str, ClaimedFile] = EMPTY_MAPPING
         self._close = weakref.finalize(self, _close, self._index, self._readers)
         self._close.atexit = False

@@ -77,6 +77,15 @@ class ManualFolder:
                 self._watch.close()
                 self._watch = None
 
+    def expect(self, files: int) -> None:
+        """Say how many files the folder had; the first :meth:`sweep` of a large one watches it."""
+        with self._lock:
+            if self._followed and self._watch is None and files > SWEPT_FILES:
+                self._watch = self._new_watch()
+
+    def _new_watch(self) -> Watch:
+        return Watch(self.root.path, hidden=self.root.listing.hidden)
+
     def sweep(self) -> Mapping[str, ClaimedFile]:
         """Survey the folder now, and return every claimed file by path.
 
@@ -88,11 +97,13 @@ class ManualFolder:
                 return self._sweep_stored(self.root)
             watch, touched = self._watch, None
             if watch is not None:
-                touched = watch.touched()
-            if touched is not None and not touched and not self._claims.unsure:
-                return self._claims.files
-            if touched is None or len(touched) > _FEW:
+                touched = watch.touched(begin=False)
+                if touched is not None and not touched and not self._claims.unsure:
+                    return self._claims.files
+            if watch is None:
                 survey = self.root.survey()
+            elif touched is None or len(touched) > _FEW:
+                survey = watch.survey(self.root)
             else:
                 survey = self.root.resurvey(self._survey, touched)
             self._take(survey)
@@ -119,9 +130,10 @@ class ManualFolder:
         with self._lock:
             before, watch = self._survey, self._watch
         if watch is None:
-            watch = Watch(self.root.path, hidden=self.root.listing.hidden)
-            watch.touched()  # every change from here on has an event that nothing else reads
-        survey = self.root.survey()
+            watch = self._new_watch()
+            survey = watch.survey(self.root)  # later changes have events that nothing else reads
+        else:
+            survey = self.root.survey()
         with self._lock:
             if not self._followed or self._watch not in (None, watch):
                 watch.close()

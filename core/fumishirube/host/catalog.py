@@ -50,10 +50,19 @@ class ListProfile:
 
 
 class CatalogPublisher:
-    """Holds the current catalog, and notifies watchers when another one is published."""
+    """Holds the current catalog, and notifies watchers when another one is published.
 
-    def __init__(self, catalog: Catalog, profile: ListProfile = ListProfile()) -> None:
+    ``listed`` is called whenever a client lists the tools.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        profile: ListProfile = ListProfile(),
+        listed: Callable[[], object] = lambda: None,
+    ) -> None:
         self.profile = profile
+        self.listed = listed
         self._catalog = catalog
         self._watching: dict[object, Callable[[], None]] = {}
         self._lock = Lock()

@@ -185,6 +185,12 @@ class ToolHost:
         """The instructions for a client: those of each surface, and a warning."""
         return " ".join([*filter(None, self.texts("instructions")), WARNING])
 
+    def greet(self) -> None:
+        """Note that a client has shaken hands: indexing ahead of the calls need not wait for it."""
+        for context in self.contexts.values():
+            if background := context.indexer():
+                background.greet()
+
     def drop_faulty_tools(self) -> Catalog:
         """Leave out tools with faulty schemas, report them as problems, and return the catalog.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 
 from fumishirube import Root, Source
+from fumishirube.disk import FolderEntry
 from fumishirube.text import fold
 
 _NAVIGATION = re.compile(r"(?:\d[\d\-_. ]*)?(?:目次|もくじ|toc)")
@@ -15,16 +16,21 @@ _NAVIGATION = re.compile(r"(?:\d[\d\-_. ]*)?(?:目次|もくじ|toc)")
 
 def sources_ending(root: Root, suffixes: tuple[str, ...]) -> list[Source]:
     """Return a source for every file whose name ends so, whatever the case, sorted by path."""
-    reads = ending(suffixes)
-    paths = [entry.path for entry in root.files() if reads(entry.name)]
     # Names that differ only in their Unicode form are one path, so that one file stands for both.
-    return [Source(path) for path in dict.fromkeys(paths)]
+    return [Source(path) for path in dict.fromkeys(paths_ending(root.files(), suffixes))]
 
 
-def ending(suffixes: Sequence[str]) -> Callable[[str], bool]:
-    """Return whether a name ends in one of some suffixes, whatever the case."""
+def paths_ending(
+    files: Iterable[FolderEntry], suffixes: Sequence[str], *, extensionless: bool = False
+) -> list[str]:
+    """Return the paths of files whose names end so, whatever the case, or perhaps have no dot."""
     endings = tuple(suffix.lower() for suffix in suffixes)
-    return lambda name: name.lower().endswith(endings)
+    # There may be thousands of files, and a call for each takes twice as long.
+    return [
+        entry.path
+        for entry in files
+        if entry.name.lower().endswith(endings) or (extensionless and "." not in entry.name)
+    ]
 
 
 def left_nothing(

@@ -11,7 +11,7 @@ from fumishirube import Document, Root, Source, Stage, Unreadable
 from fumishirube.text import is_cjk
 from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
 from fumishirube_stages.loaders.divisions import without_surrogates
-from fumishirube_stages.loaders.names import ending, is_navigation, left_nothing
+from fumishirube_stages.loaders.names import is_navigation, left_nothing, paths_ending
 from fumishirube_stages.loaders.toc_text import TOC
 
 _CONTROLS = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ue000-\uf8ff]")
@@ -60,14 +60,9 @@ class Text(Stage):
     def sources(self, root: Root) -> list[Source]:
         """Return the files of these suffixes, without a printed copy of a table of contents."""
         files = root.files()
-        listed = {entry.path for entry in files}
-        reads = ending(self.suffixes)
-        paths = dict.fromkeys(
-            entry.path
-            for entry in files
-            if reads(entry.name) or (self.extensionless and "." not in entry.name)
-        )
-        return [Source(path) for path in paths if not _is_printed_toc(path, listed)]
+        paths = paths_ending(files, self.suffixes, extensionless=self.extensionless)
+        listed = {entry.path for entry in files} if paths else set[str]()
+        return [Source(path) for path in dict.fromkeys(paths) if not _is_printed_toc(path, listed)]
 
     def load(self, root: Root, source: Source) -> Document:
         """Read and divide a file.

@@ -35,8 +35,8 @@ class TocText(Stage):
     def sources(self, root: Root) -> list[Source]:
         """Return the existing chapters, each governed by its table of contents."""
         files = root.files()
-        listed = {entry.path for entry in files}
-        tocs = (entry.path for entry in files if entry.name == TOC)
+        tocs = [entry.path for entry in files if entry.name == TOC]
+        listed = {entry.path for entry in files} if tocs else set[str]()
         chapters: dict[str, Source] = {}
         for toc in sorted(tocs, key=lambda path: (path.count("/"), path)):
             for path in self._titles(root, toc):

@@ -115,7 +115,10 @@ class Reloader:
         through: ToolWrapper,
         made_from: Inputs | None = None,
     ) -> None:
-        self.publisher = CatalogPublisher(first.catalog, first.application.list_profile)
+        application = first.application
+        self.publisher = CatalogPublisher(
+            first.catalog, application.list_profile, application.greet
+        )
         self.served = first
         self._watched = watched
         self._reopen = reopen
