@@ -28,7 +28,7 @@ _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""
 
 _LONGEST = 1e18
-"""The square of this length, and of its inverse, is a number of 32 bits, as vectors are stored."""
+"""The length of a vector whose square is still a number of 32 bits, as vectors are stored."""
 
 _log = logging.getLogger("fumishirube")
 
@@ -144,8 +144,7 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
     if dimensions and sizes != {dimensions}:
         shape = f"vectors of {max(sizes)} dimensions, and before of {dimensions}"
         return f"the {embedder} made {shape}; give another model another name, or another folder"
-    lengths = (math.hypot(*vector) for vector in made if vector)
-    if all(1 / _LONGEST <= length <= _LONGEST for length in lengths):  # false for a NaN
+    if all(math.hypot(*vector) <= _LONGEST for vector in made):  # false for a NaN
         return ""
     return f"the {embedder} made a vector whose length is no usable number"
 
