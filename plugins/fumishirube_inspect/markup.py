@@ -43,6 +43,12 @@ def meter(share: float, class_: str, height: int = 10, colour: str | None = None
                aria_hidden="true")  # fmt: skip
 
 
+def table_of(heads: Iterable[tuple[Content, str]], rows: Content, class_: str) -> Markup:
+    """Return a table; each head has its content and its class."""
+    cells = [tag("th", content, class_=name or None, scope="col") for content, name in heads]
+    return tag("table", tag("thead", tag("tr", cells)), tag("tbody", rows), class_=class_)
+
+
 def page(*content: Content) -> bytes:
     """Return a whole document; characters that cannot be encoded are replaced."""
     return f"<!doctype html>{_html(content)}".encode("utf-8", "replace")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fumishirube import Span
 from fumishirube_inspect.differences import StageTiming
 from fumishirube_inspect.frame import isolated, milliseconds
-from fumishirube_inspect.markup import Content, Markup, tag
+from fumishirube_inspect.markup import Content, Markup, table_of, tag
 
 _DEEPEST = 8
 _RUNS = {
@@ -23,10 +23,11 @@ _RUNS = {
 
 def tree(search: Span) -> Markup:
     """Return the tree of one search, with a time line."""
-    whole = max(search.ms, *(_end(span) for span, _ in _spans(search, 0)), 0.001)
+    ends = [span.started_ms + span.ms for span, _ in _spans(search, 0)]
+    whole = max(search.ms, *ends, 0.001)
     rows = [_row(span, depth, whole) for span, depth in _spans(search, 0)]
-    head = _head(("Stage", "stage"), ("Time", "number"), ("", "line"), ("Rows", "number"))
-    return tag("table", head, tag("tbody", rows), class_="stages")
+    heads = (("Stage", "stage"), ("Time", "number"), ("", "line"), ("Rows", "number"))
+    return table_of(heads, rows, "stages")
 
 
 def gates(search: Span) -> Markup | None:
@@ -53,11 +54,11 @@ def _meaning(run: Span) -> Content:
 
 def compared(stages: tuple[StageTiming, ...]) -> Markup:
     """Return the trees of two searches as one, with both times."""
-    slowest = max((span.ms for item in stages for span in _sides(item)), default=0.0) or 0.001
+    timed = [span.ms for item in stages for span in (item.before, item.after) if span]
+    slowest = max(timed, default=0.0) or 0.001
     rows = [_compared_row(item, slowest) for item in stages]
     sides = [(letter(item), "number letters") for item in "AB"]
-    head = _head(("Stage", "stage"), *sides, ("", "line"), ("Rows", "number"))
-    return tag("table", head, tag("tbody", rows), class_="stages")
+    return table_of([("Stage", "stage"), *sides, ("", "line"), ("Rows", "number")], rows, "stages")
 
 
 def _row(span: Span, depth: int, whole: float) -> Markup:
@@ -147,19 +148,7 @@ def letter(name: str) -> Markup:
     return tag("b", name, class_=f"letter {name.lower()}")
 
 
-def _head(*cells: tuple[Content, str]) -> Markup:
-    return tag("thead", tag("tr", [tag("th", t, class_=c, scope="col") for t, c in cells]))
-
-
 def _spans(span: Span, depth: int) -> Iterator[tuple[Span, int]]:
     yield span, depth
     for child in span.children:
         yield from _spans(child, depth + 1)
-
-
-def _sides(stage: StageTiming) -> Iterator[Span]:
-    yield from (span for span in (stage.before, stage.after) if span)
-
-
-def _end(span: Span) -> float:
-    return span.started_ms + span.ms
