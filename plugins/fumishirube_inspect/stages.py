@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from fumishirube import Span
 from fumishirube_inspect.differences import StageTiming
 from fumishirube_inspect.frame import isolated, milliseconds
-from fumishirube_inspect.markup import Content, Markup, table_of, tag
+from fumishirube_inspect.markup import Content, Markup, stretched, table_of, tag
 
 _DEEPEST = 8
+_BOX = "0 0 1000 10"
 _RUNS = {
     "g0": "first gate: the question alone, without required terms",
     "side": "one side of a comparison, by itself",
@@ -68,19 +69,11 @@ def _row(span: Span, depth: int, whole: float) -> Markup:
         width=max(2.0, round(1000 * span.ms / whole, 2)),
         height=10,
     )
-    line = tag(
-        "svg",
-        rect,
-        viewBox="0 0 1000 10",
-        preserveAspectRatio="none",
-        class_=f"time {span.kind}",
-        aria_hidden="true",
-    )
     return tag(
         "tr",
         _named(span, depth),
         tag("td", milliseconds(span.ms), class_="number"),
-        tag("td", line, class_="line"),
+        tag("td", stretched(rect, _BOX, f"time {span.kind}"), class_="line"),
         tag("td", "" if span.kind == "scorer" else len(span.rows), class_="number"),
     )
 
@@ -100,21 +93,13 @@ def _compared_row(stage: StageTiming, slowest: float) -> Markup:
         for place, side in enumerate(sides)
         if side
     ]
-    bars = tag(
-        "svg",
-        rects,
-        viewBox="0 0 1000 10",
-        preserveAspectRatio="none",
-        class_="time pair",
-        aria_hidden="true",
-    )
     counts = ["–" if side is None else str(len(side.rows)) for side in sides]
     rows = counts[0] if counts[0] == counts[1] else " → ".join(counts)
     return tag(
         "tr",
         _named(span, len(stage.path) - 1),
         [tag("td", milliseconds(side.ms) if side else "–", class_="number") for side in sides],
-        tag("td", bars, class_="line"),
+        tag("td", stretched(rects, _BOX, "time pair"), class_="line"),
         tag("td", "" if span.kind == "scorer" else rows, class_="number"),
         class_=None if all(sides) else "alone",
     )

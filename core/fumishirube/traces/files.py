@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from stat import S_ISREG
@@ -24,9 +24,6 @@ T = TypeVar("T")
 
 VERSION = 1
 """The version of the format; later ones are not read."""
-
-_APART = ("search", "origin")
-"""Fields of a trace that are encoded separately."""
 
 _SUFFIX = ".json"
 _UNFINISHED = ".part"
@@ -174,16 +171,11 @@ class _StoredRows:
 def encode_trace(trace: Trace) -> bytes:
     """Return a trace as a JSON document."""
     rows = _StoredRows()
-    members = {
-        member.name: getattr(trace, member.name)
-        for member in fields(trace)
-        if member.name not in _APART
-    }
     origin = trace.origin
     search = _span(trace.search, rows)
     document = {
         "version": VERSION,
-        **members,
+        **vars(trace),
         "query": origin.query.record(),
         "origin": {"recipe": origin.recipe._asdict(), "corpus": origin.corpus},
         "search": search,

@@ -6,7 +6,7 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import cache, partial
 from pathlib import Path
 
@@ -139,15 +139,11 @@ def _export(options: Namespace) -> int:
 
 def _replay(options: Namespace) -> int:
     plugins = load_plugins(strangers=not options.no_plugins)
-    bar = Bar()
-    with opened(options) as application:
+    with opened(options) as application, closing(Bar()) as bar:
         before = _source(options.trace, lambda: application)
         configured_by = None if options.current else before.trace
-        try:
-            with open_replay_application(application, plugins, configured_by) as rehearsal:
-                after = replay_trace(rehearsal, before.trace, bar.progress, current=options.current)
-        finally:
-            bar.close()
+        with open_replay_application(application, plugins, configured_by) as rehearsal:
+            after = replay_trace(rehearsal, before.trace, bar.progress, current=options.current)
     replay = Replay(before, after)
     if options.json:
         print_json(_replay_json(replay))
