@@ -147,14 +147,12 @@ class _PageHandlers:
 
     async def refused(self, request: Request, error: Exception) -> Response:
         """Answer requests that the router refuses."""
-        status, headers = 500, None
-        if isinstance(error, HTTPException):
-            status, headers = error.status_code, error.headers
+        assert isinstance(error, HTTPException)
         shown: ToolError = NotFound("there is no such page here")
-        if status == 405:  # noqa: PLR2004 - HTTP's own
-            allowed = (headers or {}).get("Allow", "")
+        if error.status_code == 405:  # noqa: PLR2004 - HTTP's own
+            allowed = (error.headers or {}).get("Allow", "")
             shown = InvalidParameter(f"{request.method} is not possible here, but {allowed} is")
-        return self._error_response(shown, shown.code, status, headers)
+        return self._error_response(shown, shown.code, error.status_code, error.headers)
 
     def _search_response(self, fields: dict[str, list[str]], _: Request) -> Response:
         def field(name: str) -> str:

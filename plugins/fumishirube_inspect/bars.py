@@ -26,7 +26,8 @@ class Scale:
         configured = [name for trace in searches for name in _configured(trace)]
         present = [name for row in rows for name, value in row.signals.items() if value]
         names = [name for name in dict.fromkeys([*configured, *present]) if name in present]
-        return cls(names, max((_length(row.signals) for row in rows), default=0.0) or 1.0)
+        lengths = [sum(value for value in row.signals.values() if value > 0) for row in rows]
+        return cls(names, max(lengths, default=0.0) or 1.0)
 
     def colour(self, name: str) -> str:
         """Return the CSS class of a scorer's colour."""
@@ -76,10 +77,6 @@ def signals_text(row: TraceRow) -> str:
 def _swatch(colour: str) -> Markup:
     square = tag("rect", width=10, height=10, rx=2, class_=colour)
     return tag("svg", square, viewBox="0 0 10 10", class_="swatch", aria_hidden="true")
-
-
-def _length(signals: Mapping[str, float]) -> float:
-    return sum(value for value in signals.values() if value > 0)
 
 
 def _configured(trace: Trace) -> list[str]:

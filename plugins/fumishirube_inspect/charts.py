@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fumishirube_inspect.frame import framed, isolated
-from fumishirube_inspect.markup import Markup, meter, tag
+from fumishirube_inspect.markup import Markup, meter, table_of, tag
 from fumishirube_inspect.reports import Mean, Report
 from fumishirube_inspect.search import part
 from fumishirube_inspect.session import InspectorSession
@@ -51,10 +51,8 @@ def _measures(report: Report) -> Markup:
             if run in by_run:
                 head = tag("th", measure if place == 0 else "", scope="row")
                 rows.append(_measure_row(head, by_run[run], (least, most), place))
-    labels = (("Measure", ""), ("Mean", "number"), ("", "line"), ("95 % interval", "number"))
-    heads = [tag("th", label, class_=name or None, scope="col") for label, name in labels]
-    table = tag("table", tag("thead", tag("tr", heads)), tag("tbody", rows), class_="means")
-    return tag("div", table, class_="scroll")
+    heads = (("Measure", ""), ("Mean", "number"), ("", "line"), ("95 % interval", "number"))
+    return tag("div", table_of(heads, rows, "means"), class_="scroll")
 
 
 def _measure_row(head: Markup, shown: Mean, bounds: tuple[float, float], place: int) -> Markup:

@@ -11,7 +11,7 @@ from fumishirube import Trace
 from fumishirube_inspect.bars import Scale
 from fumishirube_inspect.differences import RowChange, TraceDifference
 from fumishirube_inspect.frame import framed, isolated, milliseconds, place_of, trace_url
-from fumishirube_inspect.markup import Content, Markup, tag
+from fumishirube_inspect.markup import Content, Markup, table_of, tag
 from fumishirube_inspect.ranks import Column, chart
 from fumishirube_inspect.search import part
 from fumishirube_inspect.session import InspectorSession
@@ -97,14 +97,8 @@ def _settings(difference: TraceDifference) -> Content:
             tag("td", _value(setting.after)))
         for setting in difference.settings
     ]  # fmt: skip
-    head = tag(
-        "tr", [tag("th", label, scope="col") for label in ("Setting", letter("A"), letter("B"))]
-    )
-    return tag(
-        "div",
-        tag("table", tag("thead", head), tag("tbody", rows), class_="settings"),
-        class_="scroll",
-    )
+    heads = (("Setting", ""), (letter("A"), ""), (letter("B"), ""))
+    return tag("div", table_of(heads, rows, "settings"), class_="scroll")
 
 
 def _value(value: JsonValue) -> Markup:

@@ -19,6 +19,9 @@ from fumishirube.text import fold
 NamesPlace: TypeAlias = Callable[[str], bool]
 """Tells whether a text is, or contains, an absolute path."""
 
+_Rows: TypeAlias = dict[int, tuple[int, TraceRow]]
+"""Each row of a tree once, with its number, by its identity in the order of its first use."""
+
 FORMAT_VERSION = 1
 """The version of the format; later ones are refused."""
 WITHHELD = "(an absolute path, which is not exported)"
@@ -54,9 +57,10 @@ def programs(version: str) -> dict[str, str]:
 def export_document(export: ExportedTrace) -> dict[str, Any]:
     """Return the JSON object of a file: the hits of the ranking first, then the other rows."""
     trace, recipe = export.trace, export.trace.origin.recipe
-    rows, withholding = _ExportedRows(), _Withholding(trace.origin.query)
+    rows: _Rows = {}
+    withholding = _Withholding(trace.origin.query)
     search = _span(trace.search, rows, withholding)
-    shown = [row._asdict() for row in rows.ordered]
+    shown = [row._asdict() for _, row in rows.values()]
     returned = len(dict.fromkeys(search["rows"]))
     return {
         _MARK: FORMAT_VERSION,
@@ -115,23 +119,9 @@ def decode_export(data: bytes, name: str) -> ExportedTrace:
         raise InvalidParameter(f"{name} is damaged; {again}") from error
 
 
-class _ExportedRows:
-    """The rows of a tree, each once, in the order of their first use."""
-
-    def __init__(self) -> None:
-        self.ordered: list[TraceRow] = []
-        self._known: dict[int, int] = {}
-
-    def number(self, row: TraceRow) -> int:
-        if id(row) not in self._known:
-            self._known[id(row)] = len(self.ordered)
-            self.ordered.append(row)
-        return self._known[id(row)]
-
-
-def _span(span: Span, rows: _ExportedRows, withholding: _Withholding) -> dict[str, Any]:
-    plain = {span_field.name: getattr(span, span_field.name) for span_field in fields(span)}
-    plain["rows"] = [rows.number(row) for row in span.rows]
+def _span(span: Span, rows: _Rows, withholding: _Withholding) -> dict[str, Any]:
+    plain = {**vars(span)}
+    plain["rows"] = [rows.setdefault(id(row), (len(rows), row))[0] for row in span.rows]
     plain["left_out"] = _named(span.left_out)
     plain["diagnostics"] = withholding.without_paths(span.diagnostics)
     plain["error"] = withhold_paths(span.error, withholding.names_place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fumishirube import Trace
 from fumishirube.commands import FateStep, section_fate
 from fumishirube_inspect.frame import framed, isolated, trace_url
-from fumishirube_inspect.markup import Markup, tag
+from fumishirube_inspect.markup import Content, Markup, table_of, tag
 from fumishirube_inspect.search import part
 from fumishirube_inspect.session import InspectorSession
 
@@ -17,31 +17,15 @@ def why_page(session: InspectorSession, trace: Trace, path: str, line: int) -> b
     rows = [_row(step) for step in fate.steps]
     verdict = "verdict good" if fate.rank else "verdict bad"
     heads = (("Stage", ""), ("Rank", "number"), ("", "line"), ("Score", "number"))
-    head = tag("tr", [tag("th", label, class_=name or None, scope="col") for label, name in heads])
     return framed(
         f"{path}#L{start}",
         session,
-        tag(
-            "div",
-            tag("p", tag("a", "← ", isolated(trace.text), href=trace_url(trace))),
-            tag("h1", "Why not ", isolated(path), f"#L{start}?")
-            if fate.rank is None
-            else tag("h1", "Why ", isolated(path), f"#L{start}?"),
-            class_="title",
-        ),
-        tag(
-            "p",
-            f"{fate.explanation[0].upper()}{fate.explanation[1:]}.",
-            class_=verdict,
-        ),
+        _title(trace, "Why " if fate.rank else "Why not ", isolated(path), f"#L{start}?"),
+        tag("p", f"{fate.explanation[0].upper()}{fate.explanation[1:]}.", class_=verdict),
         part(
             "steps",
             "What each stage did",
-            tag(
-                "div",
-                tag("table", tag("thead", head), tag("tbody", rows), class_="stages"),
-                class_="scroll",
-            )
+            tag("div", table_of(heads, rows, "stages"), class_="scroll")
             if rows
             else tag("p", "No fuser and no refiner ran."),
         ),
@@ -67,15 +51,16 @@ def sections_page(session: InspectorSession, trace: Trace, path: str) -> bytes:
     return framed(
         path,
         session,
-        tag(
-            "div",
-            tag("p", tag("a", "← ", isolated(trace.text), href=trace_url(trace))),
-            tag("h1", "Which section of ", isolated(path), "?"),
-            class_="title",
-        ),
+        _title(trace, "Which section of ", isolated(path), "?"),
         part("sections", "Sections", tag("ol", entries, class_="plain")),
         manual=trace.manual_id,
     )
+
+
+def _title(trace: Trace, *heading: Content) -> Markup:
+    """Return the heading of a page about a search, with the way back to that."""
+    back = tag("p", tag("a", "← ", isolated(trace.text), href=trace_url(trace)))
+    return tag("div", back, tag("h1", heading), class_="title")
 
 
 def _row(step: FateStep) -> Markup:

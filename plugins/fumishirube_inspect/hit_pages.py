@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fumishirube import NotFound, ToolError, Trace, TraceRow
-from fumishirube.parsing import PagePictures, Picture, place_at
+from fumishirube import Manual, NotFound, Trace, TraceRow
+from fumishirube.parsing import PagePictures, Picture, Place, place_at
 from fumishirube_inspect.session import InspectorSession
 
 
@@ -24,19 +24,16 @@ def page_of_hit(
 ) -> HitPage | None:
     """Return the page where the best lines of a hit begin; ``None`` if nothing draws it."""
     lines = [number for number, _ in evidence]
-    with session.file(trace, row.path) as file:
-        if file is None:
-            return None
-        manual, path = file
-        try:
-            pictures = manual.pictures(path)
-            places = manual.places(path) if pictures else ()
-        except ToolError:
-            return None
+    pictures, places = session.read(trace, row.path, _pages) or (None, ())
     place = place_at(places, min(lines, default=row.start_line))
     if pictures is None or place is None or place.page is None:
         return None
     return HitPage(pictures, place.page, place.label, lines)
+
+
+def _pages(manual: Manual, path: str) -> tuple[PagePictures | None, Sequence[Place]]:
+    pictures = manual.pictures(path)
+    return pictures, manual.places(path) if pictures else ()
 
 
 def picture_of_hit(session: InspectorSession, trace: Trace, path: str, line: int) -> Picture:

@@ -38,9 +38,20 @@ def tag(element: str, /, *content: Content, **attributes: Value) -> Markup:
 def meter(share: float, class_: str, height: int = 10, colour: str | None = None) -> Markup:
     """Return a bar whose length is a share of the width, which the page's style decides."""
     rect = tag("rect", width=round(100 * share, 3), height=height, class_=colour)
-    box = f"0 0 100 {height}"
-    return tag("svg", rect, viewBox=box, preserveAspectRatio="none", class_=class_,
-               aria_hidden="true")  # fmt: skip
+    return stretched(rect, f"0 0 100 {height}", class_)
+
+
+def stretched(shapes: Content, box: str, class_: str) -> Markup:
+    """Return a picture as wide as its place, for those alone who see it."""
+    return tag(
+        "svg", shapes, viewBox=box, preserveAspectRatio="none", class_=class_, aria_hidden="true"
+    )
+
+
+def table_of(heads: Iterable[tuple[Content, str]], rows: Content, class_: str) -> Markup:
+    """Return a table; each head has its content and its class."""
+    cells = [tag("th", content, class_=name or None, scope="col") for content, name in heads]
+    return tag("table", tag("thead", tag("tr", cells)), tag("tbody", rows), class_=class_)
 
 
 def page(*content: Content) -> bytes:

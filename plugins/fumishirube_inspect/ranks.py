@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from fumishirube import Span, TraceRow
+from fumishirube import Span
 from fumishirube_inspect.frame import key_of
 from fumishirube_inspect.markup import Markup, tag
 
@@ -27,16 +27,11 @@ class Column(NamedTuple):
     name: str
     ranks: Mapping[str, int]
 
-    @classmethod
-    def of(cls, kind: str, name: str, rows: Sequence[TraceRow]) -> Column:
-        """Return the column of a ranking."""
-        return cls(kind, name, {key_of(row): rank for rank, row in enumerate(rows, 1)})
-
 
 def columns_of(span: Span) -> list[Column]:
     """Return the rankings below a span, in order of time."""
     return [
-        Column.of(child.kind, child.name, child.rows)
+        Column(child.kind, child.name, {key_of(row): n for n, row in enumerate(child.rows, 1)})
         for child in span.children
         if child.kind != "scorer"
     ]
@@ -45,17 +40,16 @@ def columns_of(span: Span) -> list[Column]:
 def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
     """Return a chart of the sections with high final ranks, or the highest rank in a column.
 
-    Runs are independent of each other: lines between their columns are faint.
+    There are two columns or more. Runs are independent: lines between their columns are faint.
     """
-    keys = [key for key in titles if _matters(key, columns)]
-    space = (_WHOLE - _LEFT - _LABELS) // max(1, len(columns) - 1)
+    shown = [key for key in titles if _matters(key, columns)]
+    back_to_front = sorted(shown, key=lambda key: -columns[-1].ranks.get(key, _NOWHERE))
+    space = (_WHOLE - _LEFT - _LABELS) // (len(columns) - 1)
     wide = max(_NARROWEST, min(space, _WIDEST))
-    lowest = min(DEEPEST, max((len(column.ranks) for column in columns), default=1))
+    lowest = min(DEEPEST, max(len(column.ranks) for column in columns))
     width = _LEFT + wide * (len(columns) - 1) + _LABELS
     height = _TOP + _STEP * (lowest + 1)
-    lines = [
-        _line(key, titles[key], columns, lowest, wide) for key in _back_to_front(keys, columns)
-    ]
+    lines = [_line(key, titles[key], columns, lowest, wide) for key in back_to_front]
     drawn = tag(
         "svg",
         [_heading(column, place, wide) for place, column in enumerate(columns)],
@@ -71,7 +65,7 @@ def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
 
 
 def _matters(key: str, columns: Sequence[Column]) -> bool:
-    ends = columns[-1].ranks.get(key, _NOWHERE) if columns else _NOWHERE
+    ends = columns[-1].ranks.get(key, _NOWHERE)
     return ends <= DEEPEST or any(column.ranks.get(key, _NOWHERE) <= _HIGHEST for column in columns)
 
 
@@ -83,11 +77,6 @@ def _heading(column: Column, place: int, wide: int) -> Markup:
         tag("text", column.kind, x=x - 9, y=16, class_="kind"),
         tag("text", tag("title", column.name), name, x=x - 9, y=32, class_="name"),
     )
-
-
-def _back_to_front(keys: Sequence[str], columns: Sequence[Column]) -> list[str]:
-    last = columns[-1].ranks if columns else {}
-    return sorted(keys, key=lambda key: -last.get(key, _NOWHERE))
 
 
 def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: int) -> Markup:
@@ -103,10 +92,9 @@ def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: in
     dots = [_dot(x, y, rank, lowest) for _, x, rank, y in points]
     place, x, rank, y = points[-1]
     ended = place < len(columns) - 1
-    shown = _shortened(title)
     label = None
     if not ended and rank <= lowest:
-        label = tag("text", shown, x=x + 17, y=y + 4, class_="label")
+        label = tag("text", _shortened(title), x=x + 17, y=y + 4, class_="label")
     tooltip = tag("title", f"{title}: {', '.join(_rank_texts(key, columns))}")
     return tag("g", tooltip, lines, dots, label, class_=_way(points, ended=ended), data_line=key)
 

@@ -48,10 +48,11 @@ class Replay:
     @cached_property
     def changes(self) -> tuple[ReplayChange, ...]:
         """The changes that may have changed the ranking."""
+        recorded, current = (item.trace.origin.recipe for item in (self.before, self.after))
         return (
             *self._corpus(),
             *self._configuration(),
-            *_versions("plugins", self._makers(self.before), self._makers(self.after)),
+            *_versions("plugins", recorded.makers, current.makers),
             *_versions("program", self.before.program, self.after.program),
             *self._time(),
         )
@@ -98,10 +99,6 @@ class Replay:
             yield ReplayChange("time", "the recorded search ran out of time")
         if trace.degraded:
             yield ReplayChange("time", f"the recorded search was degraded: {trace.degraded}")
-
-    @staticmethod
-    def _makers(exported_trace: ExportedTrace) -> Mapping[str, str]:
-        return exported_trace.trace.origin.recipe.makers
 
 
 @contextmanager

@@ -184,11 +184,10 @@ def _signals(row: TraceRow, scale: Scale) -> Markup:
     return tag("table", tag("tbody", lines), class_="signals")
 
 
-def _chips(label: str, names: object) -> Content:
-    texts = [str(name) for name in names] if isinstance(names, (list, tuple)) else []
-    if not texts:
+def _chips(label: str, names: Sequence[str]) -> Content:
+    if not names:
         return None
-    chips = [tag("span", isolated(name), class_="chip") for name in texts]
+    chips = [tag("span", isolated(name), class_="chip") for name in names]
     return tag("span", f"{label} ", chips)
 
 

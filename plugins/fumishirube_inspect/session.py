@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from fumishirube import (
     Budget,
@@ -27,6 +27,8 @@ from fumishirube.serving import HasEvidence
 from fumishirube.text import fold
 from fumishirube_inspect.configurations import Configurations, Version
 from fumishirube_inspect.reports import Report
+
+T = TypeVar("T")
 
 TIME_MS = 60_000
 LONGEST = 10_000
@@ -131,30 +133,22 @@ class InspectorSession:
 
     def passage(self, trace: Trace, row: TraceRow) -> str | None:
         """Return the beginning of a hit's present text; ``None`` when it no longer exists."""
-        with self.file(trace, row.path) as file:
-            if file is None:
-                return None
-            manual, path = file
-            try:
-                document = manual.document(path)
-            except ToolError:
-                return None
+        document = self.read(trace, row.path, lambda manual, path: manual.document(path))
+        if document is None:
+            return None
         for section in document.sections:
             if section.start_line == row.start_line:
                 text = document.text[section.start : section.end].strip("\n")
                 return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
         return None
 
-    @contextmanager
-    def file(self, trace: Trace, path: str) -> Iterator[tuple[Manual, str] | None]:
-        """Yield the manual of a file, and its path there; ``None`` when there is none."""
-        with self.searched_by(trace) as context:
-            manual_file = None
+    def read(self, trace: Trace, path: str, read: Callable[[Manual, str], T]) -> T | None:
+        """Return what is read of a file, of its manual and its path there; ``None`` without one."""
+        with self.searched_by(trace) as context, suppress(ToolError):
             if context is not None:
-                with suppress(ToolError):
-                    manual_id, inner = trace.file(path)
-                    manual_file = context.manual(manual_id), inner
-            yield manual_file
+                manual_id, inner = trace.file(path)
+                return read(context.manual(manual_id), inner)
+        return None
 
     def section(self, trace: Trace, path: str, line: int) -> int:
         """Return the first line of the section that contains a line.

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from fumishirube import Span
 from fumishirube_inspect.differences import StageTiming
 from fumishirube_inspect.frame import isolated, milliseconds
-from fumishirube_inspect.markup import Content, Markup, tag
+from fumishirube_inspect.markup import Content, Markup, stretched, table_of, tag
 
 _DEEPEST = 8
+_BOX = "0 0 1000 10"
 _RUNS = {
     "g0": "first gate: the question alone, without required terms",
     "side": "one side of a comparison, by itself",
@@ -23,10 +24,11 @@ _RUNS = {
 
 def tree(search: Span) -> Markup:
     """Return the tree of one search, with a time line."""
-    whole = max(search.ms, *(_end(span) for span, _ in _spans(search, 0)), 0.001)
+    ends = [span.started_ms + span.ms for span, _ in _spans(search, 0)]
+    whole = max(search.ms, *ends, 0.001)
     rows = [_row(span, depth, whole) for span, depth in _spans(search, 0)]
-    head = _head(("Stage", "stage"), ("Time", "number"), ("", "line"), ("Rows", "number"))
-    return tag("table", head, tag("tbody", rows), class_="stages")
+    heads = (("Stage", "stage"), ("Time", "number"), ("", "line"), ("Rows", "number"))
+    return table_of(heads, rows, "stages")
 
 
 def gates(search: Span) -> Markup | None:
@@ -53,11 +55,11 @@ def _meaning(run: Span) -> Content:
 
 def compared(stages: tuple[StageTiming, ...]) -> Markup:
     """Return the trees of two searches as one, with both times."""
-    slowest = max((span.ms for item in stages for span in _sides(item)), default=0.0) or 0.001
+    timed = [span.ms for item in stages for span in (item.before, item.after) if span]
+    slowest = max(timed, default=0.0) or 0.001
     rows = [_compared_row(item, slowest) for item in stages]
     sides = [(letter(item), "number letters") for item in "AB"]
-    head = _head(("Stage", "stage"), *sides, ("", "line"), ("Rows", "number"))
-    return tag("table", head, tag("tbody", rows), class_="stages")
+    return table_of([("Stage", "stage"), *sides, ("", "line"), ("Rows", "number")], rows, "stages")
 
 
 def _row(span: Span, depth: int, whole: float) -> Markup:
@@ -67,19 +69,11 @@ def _row(span: Span, depth: int, whole: float) -> Markup:
         width=max(2.0, round(1000 * span.ms / whole, 2)),
         height=10,
     )
-    line = tag(
-        "svg",
-        rect,
-        viewBox="0 0 1000 10",
-        preserveAspectRatio="none",
-        class_=f"time {span.kind}",
-        aria_hidden="true",
-    )
     return tag(
         "tr",
         _named(span, depth),
         tag("td", milliseconds(span.ms), class_="number"),
-        tag("td", line, class_="line"),
+        tag("td", stretched(rect, _BOX, f"time {span.kind}"), class_="line"),
         tag("td", "" if span.kind == "scorer" else len(span.rows), class_="number"),
     )
 
@@ -99,21 +93,13 @@ def _compared_row(stage: StageTiming, slowest: float) -> Markup:
         for place, side in enumerate(sides)
         if side
     ]
-    bars = tag(
-        "svg",
-        rects,
-        viewBox="0 0 1000 10",
-        preserveAspectRatio="none",
-        class_="time pair",
-        aria_hidden="true",
-    )
     counts = ["–" if side is None else str(len(side.rows)) for side in sides]
     rows = counts[0] if counts[0] == counts[1] else " → ".join(counts)
     return tag(
         "tr",
         _named(span, len(stage.path) - 1),
         [tag("td", milliseconds(side.ms) if side else "–", class_="number") for side in sides],
-        tag("td", bars, class_="line"),
+        tag("td", stretched(rects, _BOX, "time pair"), class_="line"),
         tag("td", "" if span.kind == "scorer" else rows, class_="number"),
         class_=None if all(sides) else "alone",
     )
@@ -147,19 +133,7 @@ def letter(name: str) -> Markup:
     return tag("b", name, class_=f"letter {name.lower()}")
 
 
-def _head(*cells: tuple[Content, str]) -> Markup:
-    return tag("thead", tag("tr", [tag("th", t, class_=c, scope="col") for t, c in cells]))
-
-
 def _spans(span: Span, depth: int) -> Iterator[tuple[Span, int]]:
     yield span, depth
     for child in span.children:
         yield from _spans(child, depth + 1)
-
-
-def _sides(stage: StageTiming) -> Iterator[Span]:
-    yield from (span for span in (stage.before, stage.after) if span)
-
-
-def _end(span: Span) -> float:
-    return span.started_ms + span.ms

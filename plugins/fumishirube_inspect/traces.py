@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fumishirube import Trace
 from fumishirube_inspect.frame import clock, framed, isolated, milliseconds, select, trace_url
-from fumishirube_inspect.markup import Markup, meter, tag
+from fumishirube_inspect.markup import Markup, meter, table_of, tag
 from fumishirube_inspect.session import InspectorSession
 
 _MOST = 200
@@ -121,13 +121,11 @@ def _listed(session: InspectorSession, traces: Sequence[Trace]) -> Markup:
         _row(session, trace, slowest, a=trace.id == later, b=place == 0)
         for place, trace in enumerate(traces)
     ]
-    head = ("A", "B", "When", "Question", "Manual", "Hits", "Time")
+    labels = ("A", "B", "When", "Question", "Manual", "Hits", "Time")
     names = ("pick", "pick", "when", "", "manual", "number", "number")
-    cells = zip(head, names, strict=True)
-    heads = [tag("th", label, class_=name or None, scope="col") for label, name in cells]
     return tag(
         "form",
-        tag("table", tag("thead", tag("tr", heads)), tag("tbody", rows), class_="traces"),
+        table_of(zip(labels, names, strict=True), rows, "traces"),
         tag("p", tag("button", "Compare A with B"), class_="actions") if len(traces) > 1 else None,
         action="/compare",
         class_="panel",

@@ -59,7 +59,8 @@ def _refusal(
     refused = refusal(errors, arguments_shape(model))
     name = str(refused.details.get("parameter", ""))
     where = ".".join(filter(None, (coordinate, name)))
-    shown = "" if _is_secret(model, first["loc"]) else _got(first["input"])
+    secret = any(is_secret(info.annotation) for info in _fields(model, first["loc"]))
+    shown = "" if secret else _got(first["input"])
     return ConfigError(
         f"{str(refused).removeprefix(name).strip()}{shown}", at=origins.get(where, where)
     )
@@ -79,10 +80,6 @@ def _got(value: object) -> str:
     if isinstance(value, (bool, int, float, str)):
         return f", got {json.dumps(value, ensure_ascii=False)[:80]}"
     return ""
-
-
-def _is_secret(model: type[BaseModel], path: tuple[int | str, ...]) -> bool:
-    return any(is_secret(info.annotation) for info in _fields(model, path))
 
 
 def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

@@ -68,7 +68,8 @@ def read_yaml(
     if node is None or values is None:
         return YamlDocument(file.name)
     if not isinstance(values, dict):
-        raise ConfigError(f"{file.name}: expected {expected}, got {_kind(values)}")
+        kind = "a list" if isinstance(values, list) else "a single value"
+        raise ConfigError(f"{file.name}: expected {expected}, got {kind}")
     return YamlDocument(file.name, values, dict(_lines(node, "")))
 
 
@@ -189,7 +190,3 @@ def leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:
             yield from leaves(member, f"{where}[{place}]")
     else:
         yield where, value
-
-
-def _kind(value: object) -> str:
-    return "a list" if isinstance(value, list) else "a single value"

@@ -24,6 +24,7 @@ from fumishirube.tools.definitions import (
     accepted,
     check_answer,
     json_type,
+    union_members,
 )
 from fumishirube.tools.schemas import arguments_shape
 
@@ -193,11 +194,9 @@ def _without_nulls(value: Any, shape: Schema) -> Any:
         return [_without_nulls(member, shape["items"]) for member in value]
     if not isinstance(value, dict):
         return value
-    for member_schema in (shape, *shape.get("anyOf", ()), *shape.get("oneOf", ())):
-        known = member_schema.get("properties", {})
-        if known:
-            break
-    else:
+    members = (shape, *union_members(shape))
+    known = next(filter(None, (member.get("properties") for member in members)), None)
+    if known is None:
         return value
     return {
         name: _without_nulls(member, known.get(name, {}))

@@ -6,11 +6,11 @@ import json
 import os
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json
@@ -18,17 +18,12 @@ from pydantic_core import PydanticSerializationError, to_json
 from fumishirube.disk.own_files import made_folder
 from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import replace_file
-from fumishirube.model import LeftOut
-from fumishirube.query import Query
-from fumishirube.traces.records import Origin, PipelineSnapshot, Span, Trace, TraceRow
+from fumishirube.traces.records import Span, Trace, TraceRow
 
 T = TypeVar("T")
 
 VERSION = 1
 """The version of the format; later ones are not read."""
-
-_APART = ("search", "origin")
-"""Fields of a trace that are encoded separately."""
 
 _SUFFIX = ".json"
 _UNFINISHED = ".part"
@@ -37,7 +32,6 @@ _LARGEST = 2**26
 """Bytes; of a larger file no trace is read. They have 150 KB, and rarely some MB."""
 _LAST_TIME = 1e11
 """Seconds since 1970, in the year 5138: a later time is none of a trace, and has no date."""
-_NUMBERS = ("ms", "started_ms", "weight")
 DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """What :func:`decode_trace` raises for anything but a trace."""
 
@@ -177,16 +171,11 @@ class _StoredRows:
 def encode_trace(trace: Trace) -> bytes:
     """Return a trace as a JSON document."""
     rows = _StoredRows()
-    members = {
-        member.name: getattr(trace, member.name)
-        for member in fields(trace)
-        if member.name not in _APART
-    }
     origin = trace.origin
     search = _span(trace.search, rows)
     document = {
         "version": VERSION,
-        **members,
+        **vars(trace),
         "query": origin.query.record(),
         "origin": {"recipe": origin.recipe._asdict(), "corpus": origin.corpus},
         "search": search,
@@ -213,19 +202,14 @@ def decode_trace(data: bytes) -> Trace:
     if document["version"] > VERSION:
         raise ValueError("a later version wrote this trace")
     places = document["places"]
-    rows = [_row(_numbered(places, place), rest) for place, *rest in document["rows"]]
-    adapters = _adapters()
-    members = {
-        name: adapters[name].validate_python(document[name])
-        for name in adapters.keys() - {"recipe"}
-        if name in document
-    }
-    if not 0 <= members.get("created", 0) <= _LAST_TIME:
+    read_rows = _adapter(list[TraceRow]).validate_python
+    rows = read_rows([(*_numbered(places, place), *rest) for place, *rest in document["rows"]])
+    origin = {**document.get("origin", {}), "query": document["query"]}
+    search = _read_span(document["search"], rows)
+    trace: Trace = _adapter(Trace).validate_python({**document, "origin": origin, "search": search})
+    if not 0 <= trace.created <= _LAST_TIME:
         raise ValueError("a trace has the time of its search")
-    plain = document.get("origin", {})
-    recipe = adapters["recipe"].validate_python(plain.get("recipe", {}))
-    origin = Origin(recipe, str(plain.get("corpus", "")), Query.of_record(document["query"]))
-    return Trace(**members, origin=origin, search=_read_span(document["search"], rows))
+    return trace
 
 
 def recent_trace(data: bytes, trace_id: str, seconds: float) -> Trace | None:
@@ -257,15 +241,10 @@ def _span(span: Span, rows: _StoredRows) -> dict[str, Any]:
 
 
 def _read_span(plain: dict[str, Any], rows: list[TraceRow]) -> Span:
-    known = {member.name for member in fields(Span)}
-    members = {name: value for name, value in plain.items() if name in known}
-    if not all(isinstance(members.get(name, 0), (int, float)) for name in _NUMBERS):
-        raise TypeError("a time is a number")
-    members["rows"] = tuple(_numbered(rows, number) for number in plain["rows"])
-    members["must"] = tuple(members.get("must", ()))
-    members["left_out"] = tuple(LeftOut(*left) for left in plain["left_out"])
-    members["children"] = tuple(_read_span(child, rows) for child in plain["children"])
-    return Span(**members)
+    span: Span = _adapter(Span).validate_python({**plain, "rows": (), "children": ()})
+    shown = tuple(_numbered(rows, number) for number in plain["rows"])
+    children = tuple(_read_span(child, rows) for child in plain["children"])
+    return replace(span, rows=shown, children=children)
 
 
 def _numbered(items: Sequence[T], number: int) -> T:
@@ -275,20 +254,6 @@ def _numbered(items: Sequence[T], number: int) -> T:
     return items[number]
 
 
-def _row(place: list[Any], rest: list[Any]) -> TraceRow:
-    path, start, end, title, digest = place
-    score, coverage, labels, matched, signals, *above = rest
-    if not all(isinstance(value, (int, float)) for value in (score, coverage, *signals.values())):
-        raise TypeError("a score is a number")
-    known, spans = frozenset(labels), tuple(matched)
-    ancestors = tuple(above[0]) if above else ()  # files of earlier releases have none
-    where = (path, start, end, title, digest)
-    return TraceRow(*where, score, coverage, known, spans, signals, ancestors)
-
-
-@lru_cache(maxsize=1)
-def _adapters() -> dict[str, TypeAdapter[Any]]:
-    hints = get_type_hints(Trace)
-    names = [member.name for member in fields(Trace) if member.name not in _APART]
-    of_trace = {name: TypeAdapter(hints[name]) for name in names}
-    return of_trace | {"recipe": TypeAdapter(PipelineSnapshot)}
+@lru_cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -6,8 +6,8 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from contextlib import ExitStack, closing
+from functools import cache, partial
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -139,15 +139,11 @@ def _export(options: Namespace) -> int:
 
 def _replay(options: Namespace) -> int:
     plugins = load_plugins(strangers=not options.no_plugins)
-    bar = Bar()
-    with opened(options) as application:
+    with opened(options) as application, closing(Bar()) as bar:
         before = _source(options.trace, lambda: application)
         configured_by = None if options.current else before.trace
-        try:
-            with open_replay_application(application, plugins, configured_by) as rehearsal:
-                after = replay_trace(rehearsal, before.trace, bar.progress, current=options.current)
-        finally:
-            bar.close()
+        with open_replay_application(application, plugins, configured_by) as rehearsal:
+            after = replay_trace(rehearsal, before.trace, bar.progress, current=options.current)
     replay = Replay(before, after)
     if options.json:
         print_json(_replay_json(replay))
@@ -171,8 +167,7 @@ def _replay_lines(replay: Replay) -> Iterator[str]:
         yield translated("the ranking differs")
     if replay.changes:
         yield translated("changed since:")
-        rows = [(change.cause, change.explanation) for change in replay.changes]
-        yield from table([(f"  {cause}", translated(text)) for cause, text in rows])
+        yield from table([(f"  {cause}", translated(text)) for cause, text in replay.changes])
     elif not difference.same_ranking:
         yield translated(
             "neither corpus, configuration nor plugins have changed: a stage is not repeatable"
@@ -186,15 +181,14 @@ def _replay_lines(replay: Replay) -> Iterator[str]:
 def _replay_json(replay: Replay) -> JsonValue:
     return {
         "same_ranking": replay.difference.same_ranking,
-        "changes": [
-            {"cause": change.cause, "explanation": change.explanation} for change in replay.changes
-        ],
+        "changes": [change._asdict() for change in replay.changes],
         **difference_json(replay.difference),
     }
 
 
 def _diff(options: Namespace) -> int:
-    with _opened_once(options) as application:
+    with ExitStack() as stack:  # two files need no workspace
+        application = cache(lambda: stack.enter_context(opened(options)))
         before, after = (_source(word, application) for word in (options.before, options.after))
     difference = TraceDifference(before.trace, after.trace)
     if options.json:
@@ -203,20 +197,6 @@ def _diff(options: Namespace) -> int:
         for line in difference_lines(difference, stages=True):
             print(line)
     return _OK
-
-
-@contextmanager
-def _opened_once(options: Namespace) -> Iterator[Callable[[], Application]]:
-    """Return a function that opens the workspace on its first call; two files need none."""
-    with ExitStack() as stack:
-        opened_applications: list[Application] = []
-
-        def application() -> Application:
-            if not opened_applications:
-                opened_applications.append(stack.enter_context(opened(options)))
-            return opened_applications[0]
-
-        yield application
 
 
 def _source(word: str, application: Callable[[], Application]) -> ExportedTrace:

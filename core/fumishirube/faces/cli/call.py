@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 from fumishirube.errors import ConfigError, NotFound, ToolError
@@ -33,8 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Call one tool, and print its answer as a model reads it; an error is a line of JSON."""
     arguments = _parsed(options)
-    with opened(options) as application:
-        bar = Bar()
+    with opened(options) as application, closing(Bar()) as bar:
         try:
             tool = application.tools.get(options.tool)
             if tool is None:
@@ -47,8 +47,6 @@ def run(options: Namespace) -> int:
         except ToolError as error:
             print_json(error.payload(), compact=True)
             return FAILURE
-        finally:
-            bar.close()
     return OK
 
 

@@ -9,8 +9,8 @@ from fumishirube.errors import PluginError
 from fumishirube.faces.cli import add_ways_to_serve, build_parser
 from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.output import complain
-from fumishirube.faces.cli.parser import OneOf, Parser, one_of
-from fumishirube.plugins.commands import OWN_COMMANDS, SERVE
+from fumishirube.faces.cli.parser import COMMANDS, OneOf, Parser, one_of
+from fumishirube.plugins.commands import SERVE
 from fumishirube.plugins.discovery import Plugins, load_plugins
 
 SHELLS = ("bash", "zsh", "fish")
@@ -51,7 +51,7 @@ def _mark_values(parser: Parser, places: Mapping[str, object]) -> None:
 def whole_parser(plugins: Plugins) -> Parser:
     """Return the parser with the arguments of every command; faulty ones are left out."""
     parser, commands = build_parser()
-    known = plugins.commands.verbs() | {command.name: command for command in OWN_COMMANDS}
+    known = plugins.commands.verbs() | COMMANDS
     for name in sorted(known):
         try:
             build_parser()[1].add(known[name])  # a faulty one would leave a part of its own here

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Literal
 
 from fumishirube.config.notices import missing_folders
@@ -219,10 +219,10 @@ def _surface(application: Application, configured: ConfiguredSurface) -> Iterato
 
 def _manual(application: Application, context: PipelineContext, manual: str) -> Iterator[Check]:
     subject = f"manual {manual}"
-    bar = Bar(expected=True)
     began = time.time()
     try:
-        state = context.prepare(manual, Query(""), bar.progress, vectors=True)
+        with closing(Bar(expected=True)) as bar:
+            state = context.prepare(manual, Query(""), bar.progress, vectors=True)
     except ToolError as error:
         yield Check("FAIL", subject, str(error))
         return
@@ -243,8 +243,6 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
                 remedy = f"run 'fumishirube index {manual} --rebuild'"
             yield Check("FAIL", subject, finding, remedy)
         return
-    finally:
-        bar.close()
     yield from _indexed(subject, state)
     yield from _unread(subject, context.unread_files(manual))
     yield from _unlisted(subject, context.manual(manual).unlisted())

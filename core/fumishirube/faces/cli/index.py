@@ -8,7 +8,7 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from pydantic import JsonValue
 
@@ -67,14 +67,11 @@ def run(options: Namespace) -> int:
 
 def _indexed(context: PipelineContext, manual: str, options: Namespace) -> IndexState:
     """Index what changed in one manual."""
-    bar = Bar(expected=True)
-    try:
+    with closing(Bar(expected=True)) as bar:
         rebuilt = context.rebuild(manual, bar.progress) if options.rebuild else None
         if options.rebuild and rebuilt is None:
             _delete_index(context, manual)
         return rebuilt or context.prepare(manual, Query(""), bar.progress, vectors=True)
-    finally:
-        bar.close()
 
 
 def _forget(context: PipelineContext) -> Sequence[str]:

@@ -58,10 +58,9 @@ def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault
         by_kind.setdefault(kind, []).append(name)
     for kind, names in by_kind.items():
         yield f"  {kind}: {', '.join(names)}"
-    for problem in _problems(report, plugins):
+    findings = [fault.finding for fault in faults_of(report, faults)]
+    for problem in (*_problems(report, plugins), *findings):
         yield f"  {translated(f'problem: {problem}')}"
-    for fault in faults_of(report, faults):
-        yield f"  {translated(f'problem: {fault.finding}')}"
     for deprecation in report.deprecations:
         yield f"  {translated(f'deprecated: {deprecation}')}"
 

@@ -158,7 +158,7 @@ def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
         NotFound: when no manual has this id; the message names the nearest.
     """
     if wanted:
-        return [context.manual(known_manual(context, name)).id for name in wanted]
+        return [known_manual(context, name) for name in wanted]
     known = list(context.manuals())
     if not known:
         loose = context.loose_files()

@@ -87,14 +87,10 @@ class ToolHandlers:
         if question is None:
             return {}
         answers = params.input_responses or {}
-        chosen: object = None
         if question.parameter not in answers:
-            chosen = await elicit(ctx, question)
-        elif isinstance(response := answers[question.parameter], types.ElicitResult):
-            chosen = _chosen(question, response)  # of the repeated call of a newer client
-        if isinstance(chosen, types.InputRequiredResult):
-            return chosen
-        return {} if chosen is None else {question.parameter: chosen}
+            return await elicit(ctx, question)
+        response = answers[question.parameter]  # of the repeated call of a newer client
+        return _chosen(question, response) if isinstance(response, types.ElicitResult) else {}
 
     @property
     def _tools(self) -> _ToolSet:
@@ -190,8 +186,10 @@ def shows_forms(ctx: RequestContext) -> bool:
     return elicitation is not None and not (elicitation.url and not elicitation.form)
 
 
-async def elicit(ctx: RequestContext, question: Question) -> str | types.InputRequiredResult | None:
-    """Ask, and return the answer, or ``None`` if it was declined or is unusable.
+async def elicit(
+    ctx: RequestContext, question: Question
+) -> dict[str, Any] | types.InputRequiredResult:
+    """Ask, and return the chosen argument; none if the answer was declined or is unusable.
 
     A client of the newer protocol gets the question as the result of its call, which it repeats.
     """
@@ -204,7 +202,7 @@ async def elicit(ctx: RequestContext, question: Question) -> str | types.InputRe
             request.message, request.requested_schema, related_request_id=ctx.request_id
         )
     except (MCPError, ValidationError):
-        return None
+        return {}
     return _chosen(question, response)
 
 
@@ -218,12 +216,10 @@ def _form(question: Question) -> types.ElicitRequestFormParams:
     return types.ElicitRequestFormParams(message=question.message, requested_schema=schema)
 
 
-def _chosen(question: Question, response: types.ElicitResult) -> str | None:
-    content: dict[str, Any] = dict(response.content or {})
-    value = content.get(question.parameter)
-    if response.action != "accept" or not isinstance(value, str):
-        return None
-    return value if value in question.choices else None
+def _chosen(question: Question, response: types.ElicitResult) -> dict[str, Any]:
+    value = (response.content or {}).get(question.parameter)
+    accepted = response.action == "accept" and value in question.choices
+    return {question.parameter: value} if accepted else {}
 
 
 def shows_views(ctx: RequestContext) -> bool:
