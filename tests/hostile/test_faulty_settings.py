@@ -163,25 +163,6 @@ def test_a_module_that_is_imported_slowly_is_named_while_all_else_waits(workspac
     assert [report["faults"] for report in listed if report["plugin"] == "owner"] == [[]]
 
 
-def test_a_plugin_that_ended_the_process_when_imported_is_listed_until_it_is_mended(
-    workspace: Path,
-) -> None:
-    def faults(*words: str) -> list[str]:
-        listed = run(workspace, "plugins", "--json", *words).json
-        (report,) = [report for report in listed if report["plugin"] == "owner"]
-        told: list[str] = report["faults"]
-        return told
-
-    offer(workspace, "__import__('os')._exit(9)", configured=False)
-    assert run(workspace, "find", "oil").code == 9
-    (fault,) = faults("--no-plugins")
-    assert fault.startswith("its import failed: the process ended while it ran")
-    module = workspace.parent / "plugins" / "owner.py"
-    module.write_text(PLUGIN.replace("{body}", ""), encoding="utf-8")
-    assert faults() == []
-    assert faults("--no-plugins") == []
-
-
 @pytest.mark.slow
 def test_a_surface_is_not_named_for_a_slow_stage_of_another_plugin(workspace: Path) -> None:
     offer(workspace, "model_post_init = lambda self, context: __import__('time').sleep(7)")

@@ -190,15 +190,13 @@ class PluginGuard:
 
     @contextmanager
     def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
-        """Mark the import of a plugin and its hooks; that it works removes an earlier failure."""
+        """Mark the import of a plugin and its hooks."""
         if plugin.builtin:
             yield
-            return
-        work = ForeignWork(plugin.id, plugin.distribution, "its import")
-        with self.slow.named(work, "imported"), self.marked(work) as left:
-            yield
-        if not left:
-            self.log.worked(work, "imported")
+        else:
+            work = ForeignWork(plugin.id, plugin.distribution, "its import")
+            with self.slow.named(work, "imported"), self.marked(work):
+                yield
 
     def close(self) -> None:
         """Remove the marks of this process, and end what watches its work."""
