@@ -168,8 +168,7 @@ def _split(
         rest = {**rest, section: others} if section else others
     for section in _SECTIONS:
         inner = rest.pop(section, None)
-        if inner is not None and not isinstance(inner, Mapping):
-            raise _no_keys(file, section, inner)
+        _check_keys(file, section, inner)
         warnings += [_unknown(f"{section}.{name}", file) for name in inner or ()]
     return rest, classic_values
 
@@ -179,8 +178,7 @@ def _flat(classic: YamlDocument, warnings: list[str]) -> dict[str, ClassicValue]
     for section, inner in classic.values.items():
         pairs: Iterable[tuple[str, Any]] = [(str(section), inner)]
         if any(known.startswith(f"{section}.") for known in KNOWN):
-            if inner is not None and not isinstance(inner, Mapping):
-                raise _no_keys(classic.file, section, inner)
+            _check_keys(classic.file, section, inner)
             pairs = [(f"{section}.{name}", value) for name, value in (inner or {}).items()]
         for key, value in pairs:
             if key not in KNOWN:
@@ -225,8 +223,9 @@ def _conflict(key: str, value: ClassicValue, other: ClassicValue) -> ConfigError
     )
 
 
-def _no_keys(file: str, section: str, value: object) -> ConfigError:
-    return ConfigError(f"{file}: {section}: expected keys, got {str(value)[:_SHOWN]!r}")
+def _check_keys(file: str, section: str, value: object) -> None:
+    if value is not None and not isinstance(value, Mapping):
+        raise ConfigError(f"{file}: {section}: expected keys, got {str(value)[:_SHOWN]!r}")
 
 
 def _check(key: str, value: ClassicValue, info: FieldInfo) -> None:

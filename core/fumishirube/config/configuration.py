@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -100,13 +99,8 @@ class LoadedConfig:
 
     def origin(self, coordinate: str) -> str:
         """Return where a setting comes from: a variable, a file and line, or ``default``."""
-        default = self.written.get(coordinate, "default")
-        inner, outer = coordinate, ""
-        while inner != outer:
-            if inner in self.origins:
-                return self.origins[inner]
-            inner, outer = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", inner), inner
-        return default
+        decided = (self.origins[c] for c in upwards(coordinate) if c in self.origins)
+        return next(decided, self.written.get(coordinate, "default"))
 
     def alone(self, only: Use) -> Self:
         """Return this configuration with one surface alone, configured or not."""
