@@ -8,9 +8,8 @@ import uuid
 import zlib
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -127,11 +126,7 @@ class TraceWriter:
 
     def _arrived(self) -> list[Trace | None]:
         """Return the traces so far; waiting for each would wake this thread every time."""
-        arrived: list[Trace | None] = []
-        with suppress(Empty):
-            while True:
-                arrived.append(self._waiting.get_nowait())
-        return arrived
+        return [self._waiting.get_nowait() for _ in range(self._waiting.qsize())]
 
     def _write_all(self, traces: Sequence[Trace | None]) -> None:
         """Write all stored traces, with pauses while more are waiting; then remove what is old.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, get_origin
 
 from pydantic import BaseModel
@@ -114,13 +113,10 @@ def _model(model: type[BaseModel], prefix: str, definitions: dict[str, Any]) -> 
     schema = model.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
     for name, info in model.model_fields.items():
         if get_origin(info.annotation) is tuple and (known := choices(info)):
-            _allow_added(schema["properties"][info.alias or name], known)
+            setting = schema["properties"][info.alias or name]
+            # With + they are added to the default.
+            added = {"items": {"enum": [f"+{name}" for name in known]}}
+            setting["anyOf"] = [{"items": setting.pop("items")}, added]
     for name, inner in schema.pop("$defs", {}).items():
         definitions[f"{prefix}.{name}"] = inner
     return schema
-
-
-def _allow_added(setting: dict[str, Any], known: Sequence[str]) -> None:
-    """Let the list have the names with ``+`` too, which are added to the default."""
-    added = {"items": {"enum": [f"+{name}" for name in known]}}
-    setting["anyOf"] = [{"items": setting.pop("items")}, added]

@@ -177,18 +177,14 @@ def log_level(application: Application, options: Namespace, quiet: str) -> str:
 
 def finish() -> NoReturn:
     """End a process that has served, whatever threads still run."""
-    _flush_spans()
-    exit_now()
-
-
-def _flush_spans() -> None:
-    """Flush buffered spans, such as those of the MCP SDK, if OpenTelemetry's SDK is in use."""
+    # Spans are buffered, such as those of the MCP SDK.
     if "opentelemetry.sdk.trace" in sys.modules:
         from opentelemetry.trace import get_tracer_provider  # noqa: PLC0415 - few processes have it
 
         flush = getattr(get_tracer_provider(), "force_flush", None)
         if callable(flush):
             flush(_SPANS_MS)
+    exit_now()
 
 
 def announce(application: Application) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections import OrderedDict
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
@@ -153,7 +152,7 @@ class Streamable:
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start":
-                made.extend(_session_ids(message))
+                made.extend(Headers(raw=message["headers"]).getlist(_SESSION_ID))
             await send(message)
 
         await self._manager.handle_request(scope, receive, watched)
@@ -250,9 +249,3 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return first.pop() if first else await receive()
 
     return again
-
-
-def _session_ids(message: Message) -> Sequence[str]:
-    """Return the ids of the sessions that a response opens: one or none."""
-    name = _SESSION_ID.encode()
-    return [value.decode() for key, value in message["headers"] if key.lower() == name]
