@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -231,16 +232,10 @@ def _children(span: Span | None) -> dict[_Key, Span]:
 
 def _merged(before: Sequence[_Key], after: Sequence[_Key]) -> Iterator[_Key]:
     """Yield the keys of both in the later order; removed ones keep their former place."""
-    yielded: set[_Key] = set()
     rest = iter(before)
     for key in after:
-        if key in before and key not in yielded:
-            for removed in rest:
-                if removed == key:
-                    break
-                if removed not in after:
-                    yielded.add(removed)
-                    yield removed
-        yielded.add(key)
+        if key in before:
+            passed = takewhile(key.__ne__, rest)
+            yield from (removed for removed in passed if removed not in after)
         yield key
-    yield from (key for key in before if key not in yielded)
+    yield from (removed for removed in rest if removed not in after)

@@ -9,12 +9,7 @@ from pydantic import JsonValue
 
 from fumishirube import Span, Trace
 from fumishirube.commands import filled, strip_controls, table, translated, word
-from fumishirube_inspect.differences import (
-    RowChange,
-    SettingChange,
-    StageTiming,
-    TraceDifference,
-)
+from fumishirube_inspect.differences import RowChange, StageTiming, TraceDifference
 
 _SIGNALS = 4
 
@@ -28,7 +23,12 @@ def difference_lines(difference: TraceDifference, *, stages: bool = False) -> It
     yield from _query_lines(difference)
     if difference.settings:
         yield translated("configuration, A -> B:")
-        yield from table([(f"  {item.name}", _setting(item)) for item in difference.settings])
+        yield from table(
+            [
+                (f"  {item.name}", f"{_value(item.before)} -> {_value(item.after)}")
+                for item in difference.settings
+            ]
+        )
     yield from _ranking_lines(difference)
     if stages:
         yield translated("stages, A -> B:")
@@ -56,10 +56,6 @@ def _makers(trace: Trace) -> str:
     return ", ".join(f"{k} ({v})" for k, v in trace.origin.recipe.makers.items()) or word(
         "plugins", "unknown"
     )
-
-
-def _setting(setting: SettingChange) -> str:
-    return f"{_value(setting.before)} -> {_value(setting.after)}"
 
 
 def _value(value: JsonValue) -> str:
