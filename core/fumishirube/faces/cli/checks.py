@@ -113,11 +113,8 @@ def _version(package: str) -> str:
 
 def _fits(known: str, wanted: str) -> bool:
     """Tell whether a version satisfies a requirement."""
-    for sign, bound in _BOUND.findall(wanted):
-        older = _numbers(known) < _numbers(bound)
-        if older is (sign == ">="):
-            return False
-    return True
+    bounds = _BOUND.findall(wanted)
+    return all((_numbers(known) < _numbers(bound)) is (sign == "<") for sign, bound in bounds)
 
 
 def _numbers(release: str) -> tuple[int, ...]:

@@ -23,12 +23,10 @@ _SLOW_SHARE = 0.5
 
 def used_check(stage: str, places: Sequence[str], time: StageTime | None) -> Check:
     """Report that a stage is used, and how long it took."""
-    finding = f"it is used in {', '.join(places)}"
-    if time is None:
-        return Check("ok", stage, finding)
-    if not time.is_slow:
-        return Check("ok", stage, f"{finding}; {time}")
-    return Check("warn", stage, f"{finding}; {time}", "make it faster, or leave it out")
+    finding = f"it is used in {', '.join(places)}{f'; {time}' if time else ''}"
+    if time and time.is_slow:
+        return Check("warn", stage, finding, "make it faster, or leave it out")
+    return Check("ok", stage, finding)
 
 
 def names_of(offer: RegisteredStage, application: Application) -> Iterator[str]:
