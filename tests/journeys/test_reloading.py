@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import pytest
 from http_server import PROBE, SECONDS, HttpServer, environment, probing
@@ -550,6 +550,7 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
         return fresh
 
     live = served(tmp_path, reopen)
+    first = ref(live.application)
     use(live, session, discover=True)
     few = (0, 0, 0)
     for number in range(50):
@@ -569,6 +570,7 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
         time.sleep(0.1)
     gc.collect()
     assert len(made) < 5, "most of the fifty are gone altogether"
+    assert first() is None, "nor does a server keep what it began with"
     live.close()
     assert capfd.readouterr().err.count("reloaded\n") == 50
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,8 +21,9 @@ from hypothesis import strategies as st
 from test_watching import MORE, STEPS
 
 from fumishirube import Root
+from fumishirube.disk import roots
 from fumishirube.disk.folders import OpenFolder
-from fumishirube.disk.survey import Listing
+from fumishirube.disk.survey import Listing, Surveyor
 from fumishirube.disk.watches import Watch, is_local
 from fumishirube.engine.library import Library
 from fumishirube.engine.manual_folder import ManualFolder
@@ -50,9 +55,9 @@ class DisturbedWatch(Watch):
         super().__init__(top)
         self._happening = happening
 
-    def _enter(self, folder: OpenFolder) -> None:
+    def enter(self, folder: OpenFolder) -> None:
         next(self._happening, bool)()
-        super()._enter(folder)
+        super().enter(folder)
         next(self._happening, bool)()
 
 
@@ -114,6 +119,39 @@ def test_of_folders_that_are_only_counted_those_left_out_are_watched(tmp_path: P
         assert len(now.unlisted) == len(before.unlisted) + 2
 
 
+@pytest.mark.parametrize("change", ["rules", "room"])
+def test_folders_that_a_later_survey_opens_first_are_watched_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    folder = _made(tmp_path / "m")
+    many = [folder / "many" / name / f"{n}.md" for name in ("p", "q", "r") for n in range(25)]
+    for file in many:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("# x\n")
+    (folder / RULES).write_text("many/\n")
+    monkeypatch.setattr(roots, "Surveyor", partial(Surveyor, effort=70))  # not enough for all three
+    root = Root(tmp_path, listing=Listing(ignore_files=(RULES,)))
+    library = Library(root, [Markdown()])
+    library.follow(on=True)
+    try:
+        manual = library.manual("m")
+        manual.expect(MORE)
+        manual.sweep()
+        if change == "rules":
+            (folder / RULES).write_text("nothing\n")
+        else:
+            for file in many:
+                if file.stem != "0":
+                    file.unlink()
+        for number, file in enumerate(many[::25] * 2):
+            file.with_name(f"new{number}.md").write_text("# new\n")
+            claimed, now = manual.sweep(), root.survey("m")
+            assert [f"m/{path}" for path in claimed] == [entry.path for entry in now.files]
+            assert len(manual.unlisted()) == len(now.unlisted)
+    finally:
+        library.follow(on=False)
+
+
 def test_a_limit_of_the_system_ends_the_watch_but_not_the_survey(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -140,12 +178,86 @@ def test_a_limit_of_the_system_ends_the_watch_but_not_the_survey(
     assert [record.getMessage().count("max_user_watches") for record in caplog.records] == [1]
 
 
+def test_without_its_library_a_watch_ends_but_not_the_survey(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = _made(tmp_path / "m")
+    monkeypatch.setitem(sys.modules, "inotify_simple", None)
+    root = Root(folder)
+    with closing(Watch(folder)) as watch:
+        for _ in range(3):
+            assert watch.survey(root) == root.survey()
+            watch.surveyed()
+            assert not watch.quiet()
+    assert [record.getMessage().count("inotify_simple") for record in caplog.records] == [1]
+
+
+MOUNTED = """
+import os, subprocess, sys
+from pathlib import Path
+from fumishirube import Root
+from fumishirube.disk import watches
+from fumishirube.engine.library import Library
+from fumishirube_stages.loaders import Markdown
+
+top, files = Path(sys.argv[1]), int(sys.argv[2])
+
+def mount(place, on):
+    subprocess.run(["mount", "--bind", top / place, top / on], check=True)
+
+def stamps(*paths):
+    return [manual.sweep()[path].stamp for path in paths]
+
+mount("m/one", "m/other")
+library = Library(Root(top), [Markdown()])
+library.follow(on=True)
+manual = library.manual("m")
+manual.expect(files)
+for path in ("one/a.md", "other/a.md"):
+    before = stamps("one/a.md", "other/a.md")
+    (top / "m" / path).write_text(f"# changed as {path}\\n")
+    now = stamps("one/a.md", "other/a.md")
+    assert not {*before} & {*now}, (before, now)
+mount("elsewhere", "m/late")
+watches._TRUST = 0.0
+assert manual.check_due
+manual.check()
+watches._TRUST = 3600.0
+before = stamps("late/a.md")
+(top / "m" / "late" / "a.md").write_text("# changed after the mount was found\\n")
+assert stamps("late/a.md") != before
+assert not manual.check_due, "it is watched"
+print("done")
+"""
+
+
+def test_of_mounted_folders_every_path_is_watched(tmp_path: Path) -> None:
+    alone = ["unshare", "--map-root-user", "--mount"]
+    if not shutil.which("unshare") or subprocess.run([*alone, "true"], check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    if not is_local(tmp_path):
+        pytest.skip("nothing here is ever quiet")
+    names = ["m/one/a", "m/other/b", "m/late/c", "elsewhere/a", *(f"m/{n}" for n in range(MORE))]
+    for name in names:
+        file = tmp_path / f"{name}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("# x\n")
+        os.utime(file, (1e9, 1e9))
+    ran = subprocess.run(
+        [*alone, sys.executable, "-c", MOUNTED, tmp_path, str(MORE)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.stdout, ran.stderr) == ("done\n", "")
+
+
 def test_a_survey_that_fails_leaves_no_half_watch(tmp_path: Path) -> None:
     folder = _made(tmp_path / "m")
 
     class Refusing(Watch):
-        def _enter(self, entered: OpenFolder) -> None:
-            super()._enter(entered)
+        def enter(self, entered: OpenFolder) -> None:
+            super().enter(entered)
             if entered.path.endswith("sub"):
                 raise Forbidden("as a survey does that may not read an ignore file")
 

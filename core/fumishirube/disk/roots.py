@@ -126,10 +126,12 @@ class Root:
             survey = surveyor.survey(folder, "" if rules else prefix)
         return survey.below(prefix) if rules else survey
 
-    def resurvey(self, before: Survey, touched: Collection[str]) -> Survey:
+    def resurvey(
+        self, before: Survey, touched: Collection[str], entering: Entering | None = None
+    ) -> Survey:
         """Return a full survey, if only these files may differ from an earlier one.
 
-        Only these files are looked at, as long as they are, were or become listed files.
+        Only these are looked at, as long as they are, were or become listed files; else everything.
 
         Raises:
             NeedsNarrowScope: when there are more files than the limit.
@@ -138,23 +140,24 @@ class Root:
         for path in touched:
             is_clean = is_allowed_name(path, first=True) and path == nfc(path)
             if not is_clean or path.rpartition("/")[2] in self.listing.ignore_files:
-                return self.survey()
+                return self.survey("", entering)
             place = bisect_left(files, path, key=lambda entry: entry.path)
             known = [entry for entry in files[place : place + 2] if entry.path == path]
             if any(entry.path == path for entry in before.unlisted) or len(known) > 1:
-                return self.survey()
+                return self.survey("", entering)
             try:
                 now = self.stat(path)
             except NotFound:
                 del files[place : place + len(known)]
                 continue
             except ToolError:
-                return self.survey()
+                return self.survey("", entering)
             is_listed = _is_only_spelling(known, now) if known else self._is_listed(path, before)
             if now.kind != "file" or not is_listed:
-                return self.survey()
+                return self.survey("", entering)
             files[place : place + len(known)] = [now]
-        return before._replace(files=files) if len(files) <= self.limits.files else self.survey()
+        fits = len(files) <= self.limits.files
+        return before._replace(files=files) if fits else self.survey("", entering)
 
     def _is_listed(self, path: str, before: Survey) -> bool:
         """Tell whether a new file is certainly listed: nothing but its own name decides that."""

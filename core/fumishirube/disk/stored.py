@@ -89,7 +89,12 @@ class StoredRoot(Root):
             sorted(files), sorted(folder for folder in above if folder.startswith(below)), []
         )
 
-    def resurvey(self, before: Survey, touched: Collection[str]) -> Survey:  # noqa: ARG002 - as above
+    def resurvey(
+        self,
+        before: Survey,  # noqa: ARG002 - as above
+        touched: Collection[str],  # noqa: ARG002 - as above
+        entering: Entering | None = None,  # noqa: ARG002 - as above
+    ) -> Survey:
         """Return a full survey, which looks at no file system."""
         return self.survey()
 

@@ -54,7 +54,7 @@ class Watch:
         self._hidden = hidden
         self._marks: INotify | None = None
         self._place: tuple[int, int] | None = None
-        self._prefixes: dict[int, str] = {}
+        self._prefixes: dict[int, set[str]] = {}
         self._mask = 0
         self._touched: set[str] | None = None
         self._looked = 0.0
@@ -94,15 +94,20 @@ class Watch:
 
         Each folder is watched before it is listed, so every later change of it has an event.
         """
-        if self._marks is not None:
-            return root.survey()
         try:
-            with self._ended_by_errors():
-                self._open()
-            return root.survey(entering=self._enter)
+            if self._marks is None:
+                with self._ended_by_errors():
+                    self._open()
+            return root.survey(entering=self.enter)
         except BaseException:
             self.close()  # some folders have no watch yet
             raise
+
+    def enter(self, folder: OpenFolder) -> None:
+        """Watch a folder that a survey is about to list, unless the watch has ended."""
+        if self._marks is not None:
+            with self._ended_by_errors():
+                self._add(folder.path)
 
     def surveyed(self) -> None:
         """Note that the folder was surveyed after the last call of :meth:`touched`."""
@@ -128,10 +133,10 @@ class Watch:
             yield
         except (FileNotFoundError, NotADirectoryError):
             self.close()  # a folder vanished; the next call tries again
-        except OSError as error:
+        except (OSError, ImportError) as error:
             self.close()
             self._retry = time.monotonic() + _RETRY
-            reason = _LIMITS.get(error.errno or 0, error.strerror)
+            reason = _reason(error)
             level = logging.DEBUG if reason == self._warned else logging.WARNING
             _log.log(level, "a folder cannot be watched (%s); its files are compared", reason)
             self._warned = reason
@@ -162,18 +167,12 @@ class Watch:
         self._place = _place(self._top)
         self._marks = INotify(nonblocking=True)
 
-    def _enter(self, folder: OpenFolder) -> None:
-        """Watch a folder that a survey is about to list."""
-        if self._marks is not None:
-            with self._ended_by_errors():
-                self._add(folder.path)
-
     def _add(self, folder: str) -> None:
         assert self._marks is not None
         with suppress(PermissionError):  # unreadable folders have no files to watch
             number = self._marks.add_watch(folder, self._mask)
             below = folder.removeprefix(os.fspath(self._top)).strip(os.sep)
-            self._prefixes[number] = f"{below}/" if below else ""
+            self._prefixes.setdefault(number, set()).add(f"{below}/" if below else "")
 
     def _read_events(self, marks: INotify) -> bool:
         """Read all events so far; return whether other folders have to be watched."""
@@ -183,8 +182,18 @@ class Watch:
         other = flags.ISDIR | flags.DELETE_SELF | flags.MOVE_SELF | flags.UNMOUNT
         other |= flags.IGNORED | flags.Q_OVERFLOW
         if self._touched is not None:
-            self._touched.update(self._prefixes.get(event.wd, "") + event.name for event in events)
+            self._touched.update(
+                prefix + event.name
+                for event in events
+                for prefix in self._prefixes.get(event.wd, ())  # several for a folder mounted twice
+            )
         return any(event.mask & other for event in events)
+
+
+def _reason(error: OSError | ImportError) -> str:
+    if isinstance(error, ImportError):
+        return str(error)
+    return _LIMITS.get(error.errno or 0) or error.strerror or str(error)
 
 
 def is_local(folder: Path) -> bool:

@@ -105,7 +105,7 @@ class ManualFolder:
             elif touched is None or len(touched) > _FEW:
                 survey = watch.survey(self.root)
             else:
-                survey = self.root.resurvey(self._survey, touched)
+                survey = self.root.resurvey(self._survey, touched, watch.enter)
             self._take(survey)
             if watch is not None:
                 watch.surveyed()
@@ -142,8 +142,11 @@ class ManualFolder:
                 self._take(survey)
                 watch.surveyed()
             elif self._survey is before:  # else calls have read events, which this survey may lack
+                if survey == before:
+                    watch.checked()
+                else:  # perhaps without an event: what was mounted since is not watched
+                    watch.close()
                 self._take(survey)
-                watch.checked()
 
     def _take(self, survey: Survey) -> None:
         if survey != self._survey or self._claims.unsure:

@@ -115,10 +115,8 @@ class Reloader:
         through: ToolWrapper,
         made_from: Inputs | None = None,
     ) -> None:
-        application = first.application
-        self.publisher = CatalogPublisher(
-            first.catalog, application.list_profile, application.greet
-        )
+        profile = first.application.list_profile
+        self.publisher = CatalogPublisher(first.catalog, profile, self._greet)
         self.served = first
         self._watched = watched
         self._reopen = reopen
@@ -174,6 +172,9 @@ class Reloader:
         self._notice.clear()
         for served in [*self._spent, self.served]:
             served.close()
+
+    def _greet(self) -> None:
+        self.application.greet()
 
     def _run(self) -> None:
         while self.publisher.profile.changing and not self._stop.wait(CHECK_SECONDS):
