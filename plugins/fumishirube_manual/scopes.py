@@ -56,7 +56,8 @@ def prefix_as_typed() -> Iterator[None]:
     try:
         yield
     except ToolError as error:
-        error.args = (str(error).replace("path_prefix", "--prefix"),)
+        if error.details.get("parameter") == "path_prefix":
+            error.args = (str(error).replace("path_prefix", "--prefix", 1),)
         raise
 
 

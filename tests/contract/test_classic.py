@@ -166,10 +166,11 @@ def test_allowed_roots_are_paths_that_may_hold_any_separator(tmp_path: Path) -> 
 
 
 def test_an_unknown_key_is_told_with_the_nearest(tmp_path: Path) -> None:
-    application = opened(made(tmp_path, "search: {max_result: 5}\ntelemetry: {on: true}\n"))
-    near, none = application.warnings
+    text = "search: {max_result: 5, x: 1}\ntelemetry: {on: true}\n"
+    near, short, none = opened(made(tmp_path, text)).warnings
     assert near.startswith("config.yaml: search.max_result: there is no such setting; did you mean")
     assert "'search.max_results'" in near
+    assert short.endswith("search.x: there is no such setting; did you mean 'search.engine'?")
     assert none == "config.yaml: telemetry: there is no such setting; it is ignored"
     (section,) = opened(made(tmp_path, "serach: {max_results: 5}\n")).warnings
     assert section == "config.yaml: serach: there is no such setting; did you mean 'search'?"

@@ -141,7 +141,7 @@ def test_an_unknown_extra_is_refused_by_surfaces_that_share_the_variable(
     with pytest.raises(ConfigError, match=r"EXTRAS: expected none, or any of .*cursor") as caught:
         opened(workspace, {"FUMISHIRUBE_SURFACE_EXTRAS": names})
     assert str(caught.value).endswith(f'got "{names}"')
-    for known in ("cursor", "+coverage,+append", "none", " "):
+    for known in ("cursor", "+coverage,+append", "none", "none,", " ", ","):
         opened(workspace, {"FUMISHIRUBE_SURFACE_EXTRAS": known})
 
 

@@ -163,3 +163,20 @@ def test_words_decide_while_the_vectors_of_an_index_sleep(workspace: Path, site:
         assert answer["candidates"] == 1
         assert f"words alone decide: {NAMED} " in answer["degraded"]
         wire.kill()
+
+
+@pytest.mark.slow
+def test_no_search_goes_on_without_the_vectors_of_an_index_if_it_has_to_be_strict(
+    workspace: Path, site: str
+) -> None:
+    assert found(workspace, site, "oil").code == 0
+    with (workspace / "fumishirube.yaml").open("a") as configured:
+        configured.write("strict: true\n")
+    with Wire(workspace, PYTHONPATH=site, WRONG="stamps=time.sleep(60)") as wire:
+        wire.ok("manual_ls")
+        search = {"query": "oil", "manual_id": "m", "required_terms": ["oil"]}
+        call = {"name": "manual_find", "arguments": {**search, "budget": {"time_ms": 500}}}
+        refused = wire.request("tools/call", call)["result"]["_meta"]["fumishirube/error"]
+        assert refused["code"] == "internal_error"
+        assert refused["message"].startswith(f"{NAMED} was abandoned after ")
+        wire.kill()

@@ -224,6 +224,12 @@ def test_a_folder_that_is_not_there_is_named_as_it_was_typed(workspace: Path, co
     assert "--prefix must be relative to its root" in outside
 
 
+def test_only_the_option_is_named_as_it_was_typed(tmp_path: Path) -> None:
+    write(tmp_path, {"path_prefix/a.md": "# Oil\n"})
+    done = fumishirube("find", "oil", "--manual", "path_prefixx", cwd=tmp_path)
+    assert "there is no manual 'path_prefixx'; did you mean 'path_prefix'?" in done.err
+
+
 def test_find_takes_the_question_in_other_words_too(workspace: Path) -> None:
     question = ("find", "赤ちゃんのお金", "--json")
     assert "出産" not in fumishirube(*question, cwd=workspace).json["hits"][0]["title"]

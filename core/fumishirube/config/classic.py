@@ -240,6 +240,6 @@ def _check(key: str, value: ClassicValue, info: FieldInfo) -> None:
 
 
 def _unknown(key: str, file: str) -> str:
-    sections = [known.partition(".")[0] for known in KNOWN]
+    sections = [] if "." in key else [known.partition(".")[0] for known in KNOWN]
     hint = did_you_mean(key, [*KNOWN, *sections], "it is ignored")
     return f"{file}: {key}: there is no such setting; {hint}"

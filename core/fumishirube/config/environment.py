@@ -67,7 +67,7 @@ def refuse_unknown_names(
         fields = [info for name, info in decided if name == env.name]
         known = [name for info in fields for name in choices(info)]
         named = {name.strip().removeprefix("+") for name in text.split(",") if name.strip()}
-        if text != "none" and not named <= {*known}:
+        if named != {"none"} and not named <= {*known}:
             expected = f"none, or any of {', '.join(dict.fromkeys(known))}"
             raise ConfigError(f'expected {expected}, got "{text[:_SHOWN]}"', at=env.name)
 

@@ -25,7 +25,6 @@ from fumishirube.engine.recoverable_index import (
     RecoverableIndex,
     joined_reasons,
 )
-from fumishirube.engine.stage_calls import AbandonedWork
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile, OpenIndex
@@ -155,20 +154,11 @@ class FolderIndex:
             return None
         return self.manual.load(file)
 
-    def with_vectors(
-        self, state: IndexState, watched: Callable[[Callable[[], str | None]], str | None]
-    ) -> IndexState:
-        """Return a state whose corpus has the vectors of its sections, if they are made.
-
-        ``watched`` runs what reads them, and raises :class:`AbandonedWork` if that takes too long.
-        """
+    def with_vectors(self, state: IndexState) -> IndexState:
+        """Return a state whose corpus has the vectors of its sections, if they are made."""
         if self._vectors is None:
             return state
-        try:
-            missing = watched(partial(self._vectors.shortfall, state.pages))
-        except AbandonedWork as error:
-            reason = f"words alone decide: {error}"
-            return state._replace(degraded=joined_reasons(state.degraded, reason))
+        missing = self._vectors.shortfall(state.pages)
         return state._replace(
             corpus=self._vectors.over(state.corpus, state.pages),
             degraded=joined_reasons(state.degraded, missing),

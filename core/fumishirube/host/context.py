@@ -234,8 +234,6 @@ class PipelineContext:
         try:
             return self._watched(partial(extend, trace), budget)
         except AbandonedWork as error:
-            if self._shared.loaded.config.strict:
-                raise
             reason = f"{error}; the answer lacks what needs it"
             return self._shared.memory.traces.change(trace, partial(_degraded, reason))
 
@@ -260,8 +258,6 @@ class PipelineContext:
             try:
                 states[name] = self._prepare(name, query, joined, vectors=vectors)
             except (ToolError, IndexDamaged, AbandonedWork) as error:
-                if isinstance(error, AbandonedWork) and self._shared.loaded.config.strict:
-                    raise
                 failed[name] = error
             if joined:
                 joined.finish_manual()
@@ -278,14 +274,18 @@ class PipelineContext:
             indexed, state = self._watched(update, query.budget)
         except AbandonedWork as error:
             opened = self.indexes.opened(manual_id)  # waits for nothing
-            if opened is None or not opened.committed or self._shared.loaded.config.strict:
+            if opened is None or not opened.committed:
                 raise
             indexed, state = opened, opened.last_state(f"{error}; this is the state before")
         if missing := [*self._missing(manual_id, indexed, state)]:
             degraded = joined_reasons(state.degraded, *missing)
             state = state._replace(degraded=degraded, incomplete=True)
         if vectors:
-            state = indexed.with_vectors(state, partial(self._watched, budget=query.budget))
+            try:
+                state = self._watched(partial(indexed.with_vectors, state), query.budget)
+            except AbandonedWork as error:
+                reason = f"words alone decide: {error}"
+                state = state._replace(degraded=joined_reasons(state.degraded, reason))
         if background and state.unembedded:
             background.take_up(indexed)
         return state

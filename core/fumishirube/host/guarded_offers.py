@@ -94,7 +94,8 @@ class GuardedOffers:
 
     def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates | None:
         """Return what runs the updates in which these running stages take part, if it has to."""
-        return None if all(named.trusted for named in stages) else WatchedUpdates(self._guard)
+        trusted = all(named.trusted for named in stages)
+        return None if trusted else WatchedUpdates(self._guard, strict=self._strict)
 
     @contextmanager
     def building(self, work: ForeignWork | None, state: str = _OPEN) -> Iterator[None]:

@@ -19,7 +19,7 @@ from fumishirube.engine.stage_calls import (
     after_deadline,
     within_deadline,
 )
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, PluginError
 from fumishirube.host.plugin_guard import PluginGuard, RunningCode
 
 BACKGROUND_SECONDS = 60.0
@@ -75,11 +75,18 @@ class WatchedUpdates:
     """Runs the updates of the indexes of one surface that has stages of plugins.
 
     Built-in stages end in time by themselves. In the background, a call of a plugin's code may take
-    ``background_seconds``.
+    ``background_seconds``. No call goes on without work that is left behind if they are ``strict``.
     """
 
-    def __init__(self, guard: PluginGuard, background_seconds: float = BACKGROUND_SECONDS) -> None:
+    def __init__(
+        self,
+        guard: PluginGuard,
+        background_seconds: float = BACKGROUND_SECONDS,
+        *,
+        strict: bool = False,
+    ) -> None:
         self._guard = guard
+        self._strict = strict
         self._background_seconds = background_seconds
 
     def run(self, work: Callable[[], T], budget: Budget) -> T:
@@ -89,12 +96,17 @@ class WatchedUpdates:
             AbandonedWork: when a plugin's stage runs past the deadline, in this work or in other
                 work that this one waits for; at once, if that was abandoned before. The error
                 names the stage and the seconds.
+            PluginError: instead of it, if the configuration is strict.
         """
         if budget.deadline is None:
             return work()
         outer = _budget.set(budget)
         try:
             return self._run(work, budget, partial(after_deadline, budget))
+        except AbandonedWork as error:
+            if self._strict:
+                raise PluginError(str(error)) from error
+            raise
         finally:
             _budget.reset(outer)
 

@@ -273,6 +273,14 @@ def test_a_part_outside_the_package_leaves_the_text_as_it_is(tmp_path: Path, kin
     assert text(tmp_path, write) == "The doors are painted.\n"
 
 
+def test_a_part_outside_the_package_hides_none_inside(tmp_path: Path) -> None:
+    def write(document: Word) -> None:
+        document.add_paragraph("Bolts", style="List Number")
+        document.part.rels.get_or_add_ext_rel(RELATED.NUMBERING, "https://example.com/other.xml")
+
+    assert text(tmp_path, write) == "1. Bolts\n"
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [("chart", "chart"), ("diagramData", "diagram"), ("aFChunk", "inserted file")],

@@ -227,8 +227,7 @@ def _based_on(style: _Style, element: Element) -> _Style:
 
 
 def _related(part: Part, kind: str) -> Element | None:
-    try:
-        other = part.part_related_by(kind)
-    except (KeyError, ValueError):  # there is none, or it is in no package
-        return None
-    return parse_xml(other.blob)
+    for related in part.rels.values():
+        if related.reltype == kind and not related.is_external:  # else it is in no package
+            return parse_xml(related.target_part.blob)
+    return None
