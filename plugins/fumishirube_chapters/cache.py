@@ -14,7 +14,6 @@ from fumishirube import ContentsLoader, Document, Passage, ToolError
 from fumishirube.text import Projection, TextForm, fold, project
 from fumishirube_chapters.library import LocatedFile, fault_of
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
-from fumishirube_chapters.settings import ChapterCacheSettings
 
 MOST = 128 * 1024 * 1024
 """The most bytes of texts and projections in memory, besides those in use by a call."""
@@ -105,14 +104,15 @@ class _Slot(NamedTuple):
 
 
 class ChapterCache:
-    """The most recently read chapters, limited in number and in age."""
+    """The most recently read chapters, so many at most, each for some seconds."""
 
-    def __init__(self, loader: ContentsLoader, cache_settings: ChapterCacheSettings) -> None:
+    def __init__(
+        self, loader: ContentsLoader, store: ProjectionStore, chapters: int, seconds: int
+    ) -> None:
         self._loader = loader
-        self._cache_settings = cache_settings
-        self._store = ProjectionStore(
-            cache_settings.folder, cache_settings.name, named=cache_settings.named
-        )
+        self._store = store
+        self._chapters = chapters
+        self._seconds = seconds
         self._open: OrderedDict[_Slot, OpenChapter] = OrderedDict()
         self._unweighed = 0
         self._lock = Lock()
@@ -136,14 +136,14 @@ class ChapterCache:
         except ToolError as error:
             raise UnreadableChapter(fault_of(error)) from error
         opened = OpenChapter(manual, stamp, document, self._store)
-        if self._cache_settings.seconds > 0:
+        if self._seconds > 0:
             with self._lock:
                 cached = self._cached(slot, stamp)
                 if cached is not None:  # another search has read it meanwhile
                     return cached
                 self._open[slot] = opened
                 self._open.move_to_end(slot)
-                while len(self._open) > self._cache_settings.chapters:
+                while len(self._open) > self._chapters:
                     self._open.popitem(last=False)
                 self._unweighed += opened.weight
                 due = self._unweighed > MOST // _STEPS
@@ -178,7 +178,7 @@ class ChapterCache:
         cached = self._open.get(slot)
         if cached is None or not stamp or cached.stamp != stamp:
             return None
-        if time.monotonic() - cached.born >= self._cache_settings.seconds:
+        if time.monotonic() - cached.born >= self._seconds:
             return None
         self._open.move_to_end(slot)
         return cached

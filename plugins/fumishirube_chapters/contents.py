@@ -6,7 +6,6 @@ from pydantic import Field, JsonValue
 
 from fumishirube import Answer, Call, Chapter, Params, Tool
 from fumishirube_chapters.arguments import ManualNameParams, SparseAnswer
-from fumishirube_chapters.failures import refused
 from fumishirube_chapters.library import ChapterLibrary
 
 
@@ -36,7 +35,6 @@ def list_manuals_tool(library: ChapterLibrary) -> Tool[ListManualsParams, ListMa
         params=ListManualsParams,
         answer=ListManualsAnswer,
         run=run,
-        refused=refused,
         pages="manuals",
         http=("GET", "/list_manuals"),
         http_body="manuals",
@@ -86,7 +84,6 @@ def get_toc_tool(library: ChapterLibrary) -> Tool[GetTocParams, GetTocAnswer]:
         params=GetTocParams,
         answer=GetTocAnswer,
         run=run,
-        refused=refused,
         pages="toc",
         http=("GET", "/get_toc"),
         examples=({"manual_name": "給付金編"},),
@@ -94,10 +91,8 @@ def get_toc_tool(library: ChapterLibrary) -> Tool[GetTocParams, GetTocAnswer]:
 
 
 def _entry(chapter: Chapter, *, deep: bool) -> TocEntry:
-    if deep:
-        children = chapter.children
-        return TocEntry(id=chapter.id, title=chapter.title, file=chapter.file, children=children)
-    return TocEntry(id=chapter.id, title=chapter.title, file=chapter.file)
+    more = {"children": chapter.children} if deep else {}
+    return TocEntry(id=chapter.id, title=chapter.title, file=chapter.file, **more)
 
 
 class ListSectionsAnswer(Answer):
@@ -125,7 +120,6 @@ def list_sections_tool(library: ChapterLibrary) -> Tool[ManualNameParams, ListSe
         params=ManualNameParams,
         answer=ListSectionsAnswer,
         run=run,
-        refused=refused,
         pages="sections",
         http=("GET", "/list_sections"),
         examples=({"manual_name": "給付金編"},),

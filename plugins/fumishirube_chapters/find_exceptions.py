@@ -12,7 +12,6 @@ from fumishirube_chapters.arguments import (
     SparseAnswer,
     Unsearched,
 )
-from fumishirube_chapters.failures import refused
 from fumishirube_chapters.reader import ChapterReader
 
 
@@ -68,7 +67,6 @@ def find_exceptions_tool(
         params=FindExceptionsParams,
         answer=FindExceptionsAnswer,
         run=run,
-        refused=refused,
         pages="results",
         http=("POST", "/find_exceptions"),
         examples=({"manual_name": "給付金編", "section_id": "03"},),

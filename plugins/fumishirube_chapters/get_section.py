@@ -2,7 +2,6 @@
 
 from fumishirube import Answer, Call, Tool
 from fumishirube_chapters.arguments import ManualNameParams, SectionId
-from fumishirube_chapters.failures import refused
 from fumishirube_chapters.reader import ChapterReader
 
 
@@ -52,7 +51,6 @@ def get_section_tool(reader: ChapterReader) -> Tool[GetSectionParams, GetSection
         params=GetSectionParams,
         answer=GetSectionAnswer,
         run=run,
-        refused=refused,
         http=("GET", "/get_section"),
         examples=({"manual_name": "給付金編", "section_id": "03"},),
     )

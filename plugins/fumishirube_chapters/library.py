@@ -24,7 +24,7 @@ from fumishirube import (
 from fumishirube.disk import FolderEntry, is_settled
 from fumishirube.text import nfc
 from fumishirube_chapters.failures import no_contents, no_manual, no_section
-from fumishirube_chapters.settings import LocationSettings
+from fumishirube_chapters.surface import LocationSettings
 
 LOG = logging.getLogger("fumishirube.chapters")
 

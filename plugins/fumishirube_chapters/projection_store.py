@@ -196,14 +196,11 @@ def _replace(
     with connection:
         connection.executemany("REPLACE INTO projections VALUES (?,?,?,?,?,?)", rows)
         if only is not None:
-            _forget(connection, *only)
-
-
-def _forget(connection: sqlite3.Connection, manual: str, files: Collection[str]) -> None:
-    sql = "SELECT DISTINCT path FROM projections WHERE manual=?"
-    stored_paths = [path for (path,) in connection.execute(sql, (manual,))]
-    gone = [(manual, path) for path in stored_paths if path not in files]
-    connection.executemany("DELETE FROM projections WHERE manual=? AND path=?", gone)
+            manual, files = only
+            sql = "SELECT DISTINCT path FROM projections WHERE manual=?"
+            stored_paths = [path for (path,) in connection.execute(sql, (manual,))]
+            gone = [(manual, path) for path in stored_paths if path not in files]
+            connection.executemany("DELETE FROM projections WHERE manual=? AND path=?", gone)
 
 
 def _key(form: TextForm) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fumishirube import Budget, Chapter, Corpus, Hit, Query, Ranking, Scorer, SequenceCorpus
+from fumishirube import Budget, Chapter, Hit, Query, Ranking, Scorer, SequenceCorpus
 from fumishirube_chapters.arguments import Unsearched
 from fumishirube_chapters.cache import ChapterCache, OpenChapter, UnreadableChapter
 from fumishirube_chapters.failures import no_file
@@ -88,7 +88,8 @@ class ChapterReader:
             raise no_file(section_id, manual.name, chapters[0].file, reason)
         unique = {item.passage.key: item for item in opened.values()}
         corpus = Chapters(manual.name, [*unique.values()])
-        ranking = _scored(scorer, query, corpus)
+        scored = scorer.score(query, corpus, {})
+        ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
         self._cache.save(manual.name, [*unique.values()], whole=section_id is None)
         hits = {hit.passage.key: hit for hit in ranking.hits}
         late = {(out.path, out.start_line): out.reason for out in ranking.left_out}
@@ -140,8 +141,3 @@ class ChapterReader:
             encoding = opened.document.encoding
             self.library.warn(manual, chapter, file.stamp, f"holds bytes that are no {encoding}")
         return opened
-
-
-def _scored(scorer: Scorer, query: Query, corpus: Corpus) -> Ranking:
-    scored = scorer.score(query, corpus, {})
-    return scored if isinstance(scored, Ranking) else Ranking(tuple(scored))

@@ -10,7 +10,6 @@ from fumishirube import Answer, Call, Tool, ToolError
 from fumishirube.text import NORMAL, References
 from fumishirube_chapters.arguments import EMPTY_IS_MISSING, ManualNameParams
 from fumishirube_chapters.cache import OpenChapter
-from fumishirube_chapters.failures import refused
 from fumishirube_chapters.library import ChapterManual
 from fumishirube_chapters.reader import ChapterReader
 
@@ -78,7 +77,6 @@ def resolve_reference_tool(
         params=ResolveReferenceParams,
         answer=ResolveReferenceAnswer,
         run=run,
-        refused=refused,
         http=("POST", "/resolve_reference"),
         mcp=mcp,
         examples=({"manual_name": "給付金編", "ref_text": "第3章を参照"},),

@@ -14,9 +14,8 @@ from fumishirube_chapters.arguments import (
     SparseAnswer,
     Unsearched,
 )
-from fumishirube_chapters.failures import refused
 from fumishirube_chapters.reader import ChapterReader
-from fumishirube_chapters.settings import MOST_RESULTS
+from fumishirube_chapters.surface import MOST_RESULTS
 
 Mode = Literal["plain", "regex", "loose"]
 
@@ -93,7 +92,6 @@ def search_text_tool(
         params=SearchTextParams,
         answer=SearchTextAnswer,
         run=run,
-        refused=refused,
         pages="results",
         http=("POST", "/search_text"),
         examples=({"manual_name": "給付金編", "query": "帝王切開", "mode": "loose"},),

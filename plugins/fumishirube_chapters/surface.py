@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -22,16 +22,25 @@ from fumishirube import (
 )
 from fumishirube.disk import clean_path
 from fumishirube.tools import listed
-from fumishirube_chapters.settings import (
-    EXCEPTIONS,
-    MODES,
-    MOST_RESULTS,
-    ChapterCacheSettings,
-    LocationSettings,
-)
+
+MODES = ("plain", "regex", "loose")
+"""The scorers of ``search_text``, named by its ``mode``."""
+EXCEPTIONS = "exceptions"
+MOST_RESULTS = 100
 
 _MANUAL = "{manual}/"
 _REMEDY = "mend the file, or what the table of contents says of it"
+
+
+class LocationSettings(NamedTuple):
+    """The file of a table of contents in a manual's folder, and which links are followed.
+
+    Nothing outside the folders in ``allowed`` is read.
+    """
+
+    toc: str
+    allowed: Sequence[Path]
+    links: bool = False
 
 
 class ChaptersSurface(Stage):
@@ -169,18 +178,7 @@ class ChaptersSurface(Stage):
             )
         return LocationSettings(clean_path(toc), allowed, self.allow_symlink)
 
-    def cache_settings(self, context: SurfaceContext) -> ChapterCacheSettings:
-        """Return the settings of the cache."""
-        folder, name = self._file(context)
-        return ChapterCacheSettings(
-            self.max_sections_in_memory,
-            self.section_ttl_seconds,
-            folder,
-            name,
-            named=self.cache_file is not None,
-        )
-
-    def _file(self, context: SurfaceContext) -> tuple[Root, str]:
+    def projections_file(self, context: SurfaceContext) -> tuple[Root, str]:
         """Return the folder of the file of projections, and its name.
 
         What a setting names was checked with its links resolved.

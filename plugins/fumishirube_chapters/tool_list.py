@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Thread
 from typing import Any
 
 from fumishirube import ConfigError, ContentsLoader, SurfaceContext, Tool
 from fumishirube_chapters.cache import ChapterCache
 from fumishirube_chapters.contents import get_toc_tool, list_manuals_tool, list_sections_tool
+from fumishirube_chapters.failures import refused
 from fumishirube_chapters.find_exceptions import find_exceptions_tool
 from fumishirube_chapters.get_section import get_section_tool
 from fumishirube_chapters.library import ChapterLibrary
+from fumishirube_chapters.projection_store import ProjectionStore
 from fumishirube_chapters.reader import ChapterReader
 from fumishirube_chapters.resolve_reference import resolve_reference_tool
 from fumishirube_chapters.search_text import search_text_tool
-from fumishirube_chapters.settings import EXCEPTIONS, MODES
-from fumishirube_chapters.surface import ChaptersSurface
+from fumishirube_chapters.surface import EXCEPTIONS, MODES, ChaptersSurface
 
 
 def tools(context: SurfaceContext, surface: ChaptersSurface) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which clients list them."""
     shared = reader(context, surface)
     scorers = {mode: context.scorer(mode) for mode in MODES}
-    return (
+    made: tuple[Tool[Any, Any], ...] = (
         list_manuals_tool(shared.library),
         get_toc_tool(shared.library),
         list_sections_tool(shared.library),
@@ -33,6 +35,7 @@ def tools(context: SurfaceContext, surface: ChaptersSurface) -> Sequence[Tool[An
         find_exceptions_tool(shared, context.scorer(EXCEPTIONS)),
         resolve_reference_tool(shared, mcp=surface.resolve_reference),
     )
+    return [replace(tool, refused=refused) for tool in made]
 
 
 @contextmanager
@@ -48,7 +51,10 @@ def reader(context: SurfaceContext, surface: ChaptersSurface) -> ChapterReader:
     def made() -> ChapterReader:
         loader = _contents_loader(context)
         library = ChapterLibrary(context.root, loader, surface.locations(context))
-        return ChapterReader(library, ChapterCache(loader, surface.cache_settings(context)))
+        folder, name = surface.projections_file(context)
+        store = ProjectionStore(folder, name, named=surface.cache_file is not None)
+        chapters, seconds = surface.max_sections_in_memory, surface.section_ttl_seconds
+        return ChapterReader(library, ChapterCache(loader, store, chapters, seconds))
 
     return context.keep("reader", made)
 

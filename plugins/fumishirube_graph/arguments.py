@@ -67,21 +67,15 @@ def checked_path(value: str, name: str) -> str:
         InvalidParameter: when it is not a relative path below a folder.
     """
     steps = value.replace("\\", "/").split("/")
-    wrong = (
-        "must not be empty"
-        if not value.strip()
-        else "must be relative to the docs folder"
-        if _ABSOLUTE.match(value)
-        else "must not have '..' in it"
-        if ".." in steps
-        else "must not hold NUL"
-        if "\0" in value
-        else f"must have at most {_LONGEST_PATH} characters"
-        if len(value) > _LONGEST_PATH
-        else None
-    )
-    if wrong:
-        raise InvalidParameter(f"{name} {wrong}", parameter=name, reason="invalid_path")
+    for wrong, rule in (
+        (not value.strip(), "must not be empty"),
+        (_ABSOLUTE.match(value), "must be relative to the docs folder"),
+        (".." in steps, "must not have '..' in it"),
+        ("\0" in value, "must not hold NUL"),
+        (len(value) > _LONGEST_PATH, f"must have at most {_LONGEST_PATH} characters"),
+    ):
+        if wrong:
+            raise InvalidParameter(f"{name} {rule}", parameter=name, reason="invalid_path")
     return value
 
 
@@ -109,24 +103,22 @@ LinkTypes = Annotated[
     NotNull,
     Field(description="Follow links of these types only; default: all."),
 ]
-Depth3 = Annotated[
-    Annotated[int, Field(ge=1, le=3)] | None,
-    NotNull,
-    Field(description="How many links to follow. Default: set by the server, usually 2."),
-]
-Depth5 = Annotated[
-    Annotated[int, Field(ge=1, le=5)] | None,
-    NotNull,
-    Field(description="How many links to follow. Default: set by the server, usually 2."),
-]
+_DEPTH = Field(description="How many links to follow. Default: set by the server, usually 2.")
+Depth3 = Annotated[Annotated[int, Field(ge=1, le=3)] | None, NotNull, _DEPTH]
+Depth5 = Annotated[Annotated[int, Field(ge=1, le=5)] | None, NotNull, _DEPTH]
 
 
-class LinkedPage(Answer):
-    """A page at the other end of a link; ``section_id`` where the link names a heading."""
+class NamedPage(Answer):
+    """A page by its id, its path and its title."""
 
     doc_id: str
     filepath: str
     title: str
+
+
+class LinkedPage(NamedPage):
+    """A page at the other end of a link; ``section_id`` where the link names a heading."""
+
     link_type: LinkKind
     section_id: OrAbsent[str] = None
 

@@ -3,7 +3,6 @@
 from fumishirube import Answer, Call, Tool
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import CommandParams, GraphRuntime
-from fumishirube_graph.errors import refusing
 
 
 class CheckedLink(Answer):
@@ -33,8 +32,7 @@ class CheckAnswer(Answer):
 def check_tool(runtime: GraphRuntime) -> Tool[CommandParams, CheckAnswer]:
     """Return the tool."""
 
-    def run(params: CommandParams, call: Call) -> CheckAnswer:
-        del call
+    def run(params: CommandParams, _: Call) -> CheckAnswer:
         snapshot = runtime.view(refresh=params.refresh)
         rows = [(path, issue) for path, issues in snapshot.issues.items() for issue in issues]
 
@@ -71,5 +69,4 @@ def check_tool(runtime: GraphRuntime) -> Tool[CommandParams, CheckAnswer]:
         params=CommandParams,
         answer=CheckAnswer,
         run=run,
-        refused=refusing(CommandParams),
     )

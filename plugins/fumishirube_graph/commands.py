@@ -29,13 +29,12 @@ from fumishirube.commands import (
 )
 from fumishirube.serving import add_log_level, serve
 from fumishirube_graph.command_lines import RENDERERS
+from fumishirube_graph.errors import INTERNAL
 
 SURFACE = "graph"
 
 INTERNAL_FAILURE = 3
 """The exit code of ``ubp`` and ``docs`` for an internal error."""
-
-_INTERNAL = -32603
 
 
 class Option(NamedTuple):
@@ -274,7 +273,7 @@ def _refused(error: ToolError, options: Namespace) -> int:
         print_json(payload, compact=True)
     else:
         complain(f"error: {payload['message']}")
-    internal = payload["code"] == _INTERNAL or isinstance(error, InternalError)
+    internal = payload["code"] == INTERNAL or isinstance(error, InternalError)
     return INTERNAL_FAILURE if internal else USAGE_ERROR
 
 

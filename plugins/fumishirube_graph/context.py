@@ -5,18 +5,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, LinkKind, Tool
+from fumishirube import Call, LinkKind, Tool
 from fumishirube.tools import OrAbsent, json_chars
 from fumishirube_graph.arguments import (
     DATA,
     Depth3,
     FilePath,
     GraphRuntime,
+    NamedPage,
     NonNullParams,
     NotNull,
     UntrustedAnswer,
 )
-from fumishirube_graph.errors import refusing
 from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.traversal import WalkStep, walk
 
@@ -35,21 +35,15 @@ class ContextParams(NonNullParams):
     ] = None
 
 
-class ContextCenter(Answer):
+class ContextCenter(NamedPage):
     """The page in the middle, complete."""
 
-    doc_id: str
-    filepath: str
-    title: str
     content: str
 
 
-class RelatedPage(Answer):
+class RelatedPage(NamedPage):
     """A neighbour: the link that reached it, and its beginning."""
 
-    doc_id: str
-    filepath: str
-    title: str
     link_type: LinkKind
     direction: Literal["outlink", "backlink"]
     summary: str
@@ -72,14 +66,11 @@ class ContextAnswer(UntrustedAnswer):
 def context_tool(runtime: GraphRuntime) -> Tool[ContextParams, ContextAnswer]:
     """Return the tool."""
 
-    def run(params: ContextParams, call: Call) -> ContextAnswer:
-        del call
+    def run(params: ContextParams, _: Call) -> ContextAnswer:
         snapshot = runtime.view()
         doc = runtime.page(snapshot, params.filepath, "filepath")
         depth = params.depth or runtime.settings.max_depth
-        walked = walk(
-            doc.path, depth, snapshot.neighbours, snapshot.title, most=runtime.settings.max_nodes
-        )
+        walked = walk(snapshot, doc.path, depth, most=runtime.settings.max_nodes)
         text = doc.record.content
         alone = ContextAnswer(
             center=ContextCenter(doc_id=doc.id, filepath=doc.path, title=doc.title, content=text),
@@ -112,7 +103,6 @@ def context_tool(runtime: GraphRuntime) -> Tool[ContextParams, ContextAnswer]:
         params=ContextParams,
         answer=ContextAnswer,
         run=run,
-        refused=refusing(ContextParams),
         examples=({"filepath": "guide/install.md", "depth": 1},),
     )
 

@@ -27,7 +27,7 @@ from fumishirube import (
 )
 from fumishirube.disk import Watch
 from fumishirube.tools import EmbeddingCounts, SectionVectors
-from fumishirube_graph.errors import docs_missing, still_indexing
+from fumishirube_graph.errors import JsonRpcInternalError, docs_missing
 from fumishirube_graph.lock import FOLDER, NAME, holder
 from fumishirube_graph.reader import DocumentReader, sha_of
 from fumishirube_graph.records import Doc, Record
@@ -118,7 +118,8 @@ class Docs:
             raise docs_missing(self.root_name)
         if served:
             if not self._first.wait(PATIENCE):
-                raise still_indexing()
+                message = "the first index is still being made; try again soon"
+                raise JsonRpcInternalError(message, reason="indexing")
             self._catch_up_at_call()
         elif self.follower:
             return self._followed()
@@ -299,9 +300,15 @@ class Docs:
         index.sync(comparison.gone, read())
         return IndexChange(done["added"], done["updated"], done["removed"])
 
-    def embed(self, go_on: Callable[[], bool] = lambda: True) -> EmbeddingCounts:
-        """Make the missing vectors; a failure becomes a warning of the answers."""
-        return self._embedded(self.vectors, go_on)
+    def embed(
+        self, go_on: Callable[[], bool] = lambda: True, vectors: SectionVectors | None = None
+    ) -> EmbeddingCounts:
+        """Make the missing vectors, by default those of the pipeline's embedder.
+
+        A failure becomes a warning of the answers.
+        """
+        snapshot, vectors = self.view(), vectors or self.vectors
+        return vectors.update(snapshot.stamps, snapshot.section_texts_of, go_on)
 
     @cached_property
     def vectors(self) -> SectionVectors:
@@ -317,18 +324,12 @@ class Docs:
     def complete_vectors(self) -> SectionVectors:
         """Return the pipeline's vectors when complete; else those of the ``hashing`` embedder."""
         vectors = self.vectors if self.vectors.active else self._hashed
-        self._embedded(vectors)
+        self.embed(vectors=vectors)
         return vectors
 
     @cached_property
     def _hashed(self) -> SectionVectors:
         return self.context.vectors("hashing")
-
-    def _embedded(
-        self, vectors: SectionVectors, go_on: Callable[[], bool] = lambda: True
-    ) -> EmbeddingCounts:
-        snapshot = self.view()
-        return vectors.update(snapshot.stamps, snapshot.section_texts_of, go_on)
 
     @cached_property
     def baselines(self) -> Baselines:

@@ -51,29 +51,17 @@ def docs_missing(name: str) -> JsonRpcInternalError:
     return JsonRpcInternalError(message, reason="docs_missing")
 
 
-def still_indexing() -> JsonRpcInternalError:
-    """Return the error for a first index that is not ready."""
-    return JsonRpcInternalError(
-        "the first index is still being made; try again soon", reason="indexing"
-    )
-
-
 def unknown_page(name: str, parameter: str, near: list[str]) -> JsonRpcError:
     """Return the error for an unknown page, with similar paths."""
-    shown = name if len(name) <= _GOT else name[: _GOT - 1] + "…"
     hint = f" Did you mean '{near[0]}'?" if near else ""
-    listed: Any = near
-    return JsonRpcError(
-        f"Unknown page '{shown}'.{hint}", parameter=parameter, reason="not_found", near=listed
-    )
+    message = f"Unknown page '{_shown(name)}'.{hint}"
+    return JsonRpcError(message, parameter=parameter, reason="not_found", near=[*near])
 
 
 def skipped_page(path: str, parameter: str, code: str, message: str) -> JsonRpcError:
     """Return the error for a file that was skipped, with the reason."""
-    none: Any = []
-    return JsonRpcError(
-        f"No page '{path}': {message}", parameter=parameter, reason="not_found", near=none, why=code
-    )
+    said = f"No page '{path}': {message}"
+    return JsonRpcError(said, parameter=parameter, reason="not_found", near=[], why=code)
 
 
 def refusing(params: type[Params]) -> Callable[[ToolError, object], ToolError]:

@@ -53,17 +53,9 @@ class FoldedTexts(NamedTuple):
         start = self.ends[place - 1] if place else 0
         return decoded(self.text[start : self.ends[place] - 1])
 
-    def counts(self, text: bytes) -> _TextCounts:
+    def counts(self, text: bytes) -> tuple[int, Sequence[int], Sequence[int]]:
         """Count a text of one line in the title, in each heading and in each content."""
         number = len(self.lengths)
         starts = (0, *self.ends)
         each = [*map(self.text.count, repeat(text), starts, self.ends)]
-        return _TextCounts(each[0], each[1 : number + 1], each[number + 1 :])
-
-
-class _TextCounts(NamedTuple):
-    """How often a text occurs in the title, in each heading and in each content."""
-
-    title: int
-    headings: Sequence[int]
-    contents: Sequence[int]
+        return each[0], each[1 : number + 1], each[number + 1 :]

@@ -4,17 +4,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Tool
+from fumishirube import Call, Tool
 from fumishirube.tools import ANSWER_CHARS, fitting
 from fumishirube_graph.arguments import (
     DATA,
     GraphRuntime,
+    NamedPage,
     NonNullParams,
     NotNull,
     OptionalDocType,
     UntrustedAnswer,
 )
-from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc
 from fumishirube_graph.section_texts import ScoredSection
 from fumishirube_graph.texts import beginning, snippet, units
@@ -36,12 +36,9 @@ class FulltextParams(NonNullParams):
     doc_type: OptionalDocType = None
 
 
-class FulltextHit(Answer):
+class FulltextHit(NamedPage):
     """A section; a lower rank is better."""
 
-    doc_id: str
-    filepath: str
-    title: str
     section_heading: str | None
     snippet: str
     rank: float
@@ -59,8 +56,7 @@ class FulltextAnswer(UntrustedAnswer):
 def fulltext_tool(runtime: GraphRuntime) -> Tool[FulltextParams, FulltextAnswer]:
     """Return the tool."""
 
-    def run(params: FulltextParams, call: Call) -> FulltextAnswer:
-        del call
+    def run(params: FulltextParams, _: Call) -> FulltextAnswer:
         snapshot = runtime.view()
         query_units = units(params.query)
         within = runtime.within(snapshot, params.doc_type)
@@ -87,7 +83,6 @@ def fulltext_tool(runtime: GraphRuntime) -> Tool[FulltextParams, FulltextAnswer]
         params=FulltextParams,
         answer=FulltextAnswer,
         run=run,
-        refused=refusing(FulltextParams),
         examples=({"query": "設計"}, {"query": '"access token" refresh', "doc_type": "api"}),
     )
 

@@ -12,11 +12,10 @@ from fumishirube_graph.docs import Docs
 from fumishirube_graph.errors import (
     JsonRpcError,
     JsonRpcInternalError,
-    refusing,
     skipped_page,
 )
 from fumishirube_graph.snapshot import GraphSnapshot, named_places
-from fumishirube_graph.status import links_of
+from fumishirube_graph.status import LinkCounts, links_of
 from fumishirube_graph.warnings import FileWarning, not_listed, skipped, warnings
 
 
@@ -25,14 +24,6 @@ class IndexParams(NonNullParams):
 
     full: bool = False
     file: Annotated[str | None, NotNull, Field(description="Only this file.")] = None
-
-
-class IndexLinks(Answer):
-    """The number of links by result."""
-
-    resolved: int
-    dangling: int
-    ambiguous: int
 
 
 class IndexEmbeddings(Answer):
@@ -54,7 +45,7 @@ class IndexAnswer(Answer):
     removed: int
     unchanged: int
     sections: int
-    links: IndexLinks
+    links: LinkCounts
     embeddings: IndexEmbeddings
     warnings: tuple[FileWarning, ...]
 
@@ -62,8 +53,7 @@ class IndexAnswer(Answer):
 def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
     """Return the tool."""
 
-    def run(params: IndexParams, call: Call) -> IndexAnswer:
-        del call
+    def run(params: IndexParams, _: Call) -> IndexAnswer:
         docs = runtime.docs
         only = _only(runtime, params.file)
         change = docs.refresh(full=params.full, only=only)
@@ -77,7 +67,6 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
         if only is not None and only not in snapshot.docs and not change.removed:
             raise _no_document(docs, snapshot, only)
         made = docs.embed()
-        links = links_of(snapshot)
         return IndexAnswer(
             documents=len(snapshot.docs),
             added=change.added,
@@ -85,9 +74,7 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
             removed=change.removed,
             unchanged=change.unchanged,
             sections=snapshot.sections,
-            links=IndexLinks(
-                resolved=links.resolved, dangling=links.dangling, ambiguous=links.ambiguous
-            ),
+            links=links_of(snapshot),
             embeddings=IndexEmbeddings(
                 embedder=docs.embedder_name,
                 failure=docs.vectors.failure,
@@ -105,7 +92,6 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
         params=IndexParams,
         answer=IndexAnswer,
         run=run,
-        refused=refusing(IndexParams),
         read_only=False,
     )
 

@@ -117,16 +117,13 @@ def holder(path: Path) -> int | None:
 
 def _is_locked(path: Path) -> bool:
     """Tell whether a process has the operating system's lock of a file."""
-    try:
+    with suppress(OSError):
         handle = open_own(path, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        return not _locked(handle)
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
+        try:
+            return not _locked(handle)
+        finally:
+            os.close(handle)
+    return False
 
 
 def _running(path: Path) -> int | None:

@@ -17,7 +17,6 @@ from fumishirube_graph.arguments import (
     NonNullParams,
     UntrustedAnswer,
 )
-from fumishirube_graph.errors import refusing
 from fumishirube_graph.page_list import decoded_cursor, encoded_cursor, foreign_cursor
 from fumishirube_graph.records import DocType
 from fumishirube_graph.resolution import LinkEdge
@@ -64,8 +63,7 @@ class GraphAnswer(UntrustedAnswer):
 def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:
     """Return the tool."""
 
-    def run(params: GraphParams, call: Call) -> GraphAnswer:
-        del call
+    def run(params: GraphParams, _: Call) -> GraphAnswer:
         return graph_page(runtime, runtime.view(), params, ANSWER_CHARS)
 
     return Tool(
@@ -79,7 +77,6 @@ def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:
         params=GraphParams,
         answer=GraphAnswer,
         run=run,
-        refused=refusing(GraphParams),
         examples=({"center": "guide/install.md", "depth": 1}, {}),
     )
 
@@ -94,9 +91,8 @@ def graph_page(
     """
     if params.center is None:
         return _whole(runtime, snapshot, params.cursor, chars)
-    doc = runtime.page(snapshot, params.center, "center")
-    depth = params.depth or runtime.settings.max_depth
-    return _around(runtime, snapshot, doc.path, depth, params.cursor, chars)
+    center = runtime.page(snapshot, params.center, "center").path
+    return _around(runtime, snapshot, center, params, chars)
 
 
 def _whole(
@@ -122,18 +118,14 @@ def _whole(
 
 
 def _around(
-    runtime: GraphRuntime,
-    snapshot: GraphSnapshot,
-    center: str,
-    depth: int,
-    cursor: str | None,
-    chars: float,
+    runtime: GraphRuntime, snapshot: GraphSnapshot, center: str, params: GraphParams, chars: float
 ) -> GraphAnswer:
+    depth = params.depth or runtime.settings.max_depth
     request: JsonValue = ["graph", center, depth]
-    start = _decoded(cursor, request)
+    start = _decoded(params.cursor, request)
     passed = start.nodes if start else 0
     most = passed + runtime.settings.max_nodes - (not start)
-    walked = walk(center, depth, snapshot.neighbours, snapshot.title, most=most)
+    walked = walk(snapshot, center, depth, most=most)
     order = [center, *(step.path for step in walked.steps)]
     if start is not None and start.path in order:
         start = _GraphPlace(order.index(start.path) + 1, start.path, start.edges)

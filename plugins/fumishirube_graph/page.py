@@ -12,7 +12,6 @@ from fumishirube_graph.arguments import (
     NonNullParams,
     UntrustedAnswer,
 )
-from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc, DocType
 from fumishirube_graph.resolution import Issue, LinkEdge
 from fumishirube_graph.snapshot import GraphSnapshot
@@ -67,8 +66,7 @@ class PageAnswer(UntrustedAnswer):
 def page_tool(runtime: GraphRuntime) -> Tool[PageParams, PageAnswer]:
     """Return the tool."""
 
-    def run(params: PageParams, call: Call) -> PageAnswer:
-        del call
+    def run(params: PageParams, _: Call) -> PageAnswer:
         snapshot = runtime.view()
         doc = runtime.page(snapshot, params.filepath, "filepath")
         stale = runtime.staleness(doc)
@@ -100,7 +98,6 @@ def page_tool(runtime: GraphRuntime) -> Tool[PageParams, PageAnswer]:
         params=PageParams,
         answer=PageAnswer,
         run=run,
-        refused=refusing(PageParams),
         examples=({"filepath": "design/search.md"},),
     )
 

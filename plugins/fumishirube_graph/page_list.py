@@ -8,18 +8,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Tool
+from fumishirube import Call, Tool
 from fumishirube.tools import ANSWER_CHARS, OrAbsent, fitting
 from fumishirube_graph.arguments import (
     DATA,
     Cursor,
     GraphRuntime,
+    NamedPage,
     NonNullParams,
     NotNull,
     OptionalDocType,
     UntrustedAnswer,
 )
-from fumishirube_graph.errors import JsonRpcError, refusing
+from fumishirube_graph.errors import JsonRpcError
 from fumishirube_graph.records import Doc, DocType
 from fumishirube_graph.snapshot import GraphSnapshot
 
@@ -36,12 +37,9 @@ class ListParams(NonNullParams):
     cursor: Cursor = None
 
 
-class ListedPage(Answer):
+class ListedPage(NamedPage):
     """A summary of a document."""
 
-    doc_id: str
-    filepath: str
-    title: str
     doc_type: DocType
     link_count: int
     updated_at: str
@@ -58,25 +56,27 @@ class ListAnswer(UntrustedAnswer):
 def list_tool(runtime: GraphRuntime) -> Tool[ListParams, ListAnswer]:
     """Return the tool."""
 
-    def run(params: ListParams, call: Call) -> ListAnswer:
-        del call
+    def run(params: ListParams, _: Call) -> ListAnswer:
         snapshot = runtime.view()
         sort, order = params.sort or "title", params.order or "asc"
         request = [params.doc_type, sort, order]
-        docs = _sorted(snapshot, params.doc_type, sort, order)
+        docs = [d for d in snapshot.docs.values() if params.doc_type in (None, d.record.doc_type)]
+        # In either direction, ties stay sorted by ascending path.
+        docs.sort(key=lambda doc: _key(doc, sort), reverse=order == "desc")
         rest = docs
         if params.cursor is not None:
             last = decoded_cursor(params.cursor, request)
             rest = list(_after(docs, sort, order, str(last[0]), str(last[1])))
         page = (_listed(snapshot, doc) for doc in rest[: runtime.settings.page_size])
         shown = tuple(fitting(page, ANSWER_CHARS))
-        more = len(rest) > len(shown)
+        next_cursor = None
+        if len(rest) > len(shown):
+            end = rest[len(shown) - 1]
+            next_cursor = encoded_cursor(request, [_key(end, sort), end.path])
         return ListAnswer(
             pages=shown,
             total=len(docs),
-            next_cursor=encoded_cursor(request, _place(rest[len(shown) - 1], sort))
-            if more
-            else None,
+            next_cursor=next_cursor,
             warnings=runtime.warned_of(snapshot),
         )
 
@@ -91,7 +91,6 @@ def list_tool(runtime: GraphRuntime) -> Tool[ListParams, ListAnswer]:
         params=ListParams,
         answer=ListAnswer,
         run=run,
-        refused=refusing(ListParams),
         examples=({"doc_type": "design"}, {"sort": "updated_at", "order": "desc"}),
     )
 
@@ -124,18 +123,8 @@ def foreign_cursor(cursor: str) -> JsonRpcError:
     return JsonRpcError(message, parameter="cursor", reason="invalid_cursor", got=cursor[:80])
 
 
-def _place(doc: Doc, sort: str) -> list[str]:
-    return [_key(doc, sort), doc.path]
-
-
 def _key(doc: Doc, sort: str) -> str:
     return {"title": doc.title, "updated_at": doc.updated_at}.get(sort, doc.path)
-
-
-def _sorted(snapshot: GraphSnapshot, doc_type: str | None, sort: str, order: str) -> list[Doc]:
-    """Return the documents in order; ties are sorted by ascending path in either direction."""
-    docs = [d for d in snapshot.docs.values() if doc_type in (None, d.record.doc_type)]
-    return sorted(docs, key=lambda doc: _key(doc, sort), reverse=order == "desc")
 
 
 def _after(docs: list[Doc], sort: str, order: str, key: str, path: str) -> Iterator[Doc]:

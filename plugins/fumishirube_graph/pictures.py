@@ -11,7 +11,6 @@ from pydantic import Field
 from fumishirube import Answer, Call, Tool
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import CommandParams, GraphRuntime
-from fumishirube_graph.errors import refusing
 from fumishirube_graph.network import GraphAnswer, GraphParams, graph_page
 
 Format = Literal["dot", "mermaid", "html"]
@@ -50,8 +49,7 @@ class PictureAnswer(Answer):
 def picture_tool(runtime: GraphRuntime) -> Tool[PictureParams, PictureAnswer]:
     """Return the tool."""
 
-    def run(params: PictureParams, call: Call) -> PictureAnswer:
-        del call
+    def run(params: PictureParams, _: Call) -> PictureAnswer:
         graph = graph_page(runtime, runtime.view(refresh=params.refresh), params, inf)
         drawn = {"dot": _dot, "mermaid": _mermaid, "html": _html}[params.format]
         warnings = (*(graph.warnings or ()), *_left_out(graph))
@@ -64,7 +62,6 @@ def picture_tool(runtime: GraphRuntime) -> Tool[PictureParams, PictureAnswer]:
         params=PictureParams,
         answer=PictureAnswer,
         run=run,
-        refused=refusing(PictureParams),
     )
 
 

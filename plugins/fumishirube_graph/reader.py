@@ -35,8 +35,9 @@ class DocumentReader:
         path, stamp = claim.source.path, self.files.stamp(claim)
         if claim.size > min(MOST_BYTES, self._context.root.limits.file_bytes):
             return IndexedFile(path, stamp, "too_large")
-        sha = self._sha(path)
-        if not sha:
+        try:
+            sha = hashlib.sha256(self._context.root.read_bytes(path)).hexdigest()
+        except ToolError:
             return IndexedFile(path, stamp, "unreadable")
         updated_ms = claim.modified_ns // 1_000_000
         if before is not None and sha_of(before) == sha:
@@ -52,13 +53,6 @@ class DocumentReader:
             document = _with_sections(document)
         about: Any = record_of(document, sha, updated_ms, self._inside)
         return IndexedFile(path, stamp, sections=len(document.sections), about=about)
-
-    def _sha(self, path: str) -> str:
-        """Return the hash of a file's bytes; empty when it cannot be read."""
-        try:
-            return hashlib.sha256(self._context.root.read_bytes(path)).hexdigest()
-        except ToolError:
-            return ""
 
 
 def _with_sections(document: Document) -> Document:

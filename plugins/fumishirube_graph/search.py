@@ -19,7 +19,6 @@ from fumishirube_graph.arguments import (
     OptionalDocType,
     UntrustedAnswer,
 )
-from fumishirube_graph.errors import refusing
 from fumishirube_graph.search_results import (
     LINKED,
     WINDOW,
@@ -99,7 +98,6 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
         params=SearchParams,
         answer=SearchAnswer,
         run=run,
-        refused=refusing(SearchParams),
         examples=(
             {"query": "設計", "limit": 5},
             {"query": "how is a page ranked", "include_linked": True, "depth": 1},
@@ -154,7 +152,7 @@ def _results(
 
     @cache
     def linked_steps(path: str) -> Sequence[WalkStep]:
-        return walk(path, depth, snapshot.neighbours, snapshot.title, kinds).steps
+        return walk(snapshot, path, depth, kinds).steps
 
     def results(chars: int, linked: int) -> list[DocumentResult]:
         drawn = [

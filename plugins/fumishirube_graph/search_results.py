@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from fumishirube import Answer, Hit, LinkKind
 from fumishirube.tools import ANSWER_CHARS, OrAbsent, fitting, json_chars
-from fumishirube_graph.arguments import GraphRuntime
+from fumishirube_graph.arguments import GraphRuntime, NamedPage
 from fumishirube_graph.records import Doc
 from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.staleness import Level
@@ -42,22 +42,16 @@ class SearchBreakdown(Answer):
     fulltext: float
 
 
-class SearchLinked(Answer):
+class SearchLinked(NamedPage):
     """A page linked to a result."""
 
-    doc_id: str
-    filepath: str
-    title: str
     link_type: LinkKind
     summary: str
 
 
-class DocumentResult(Answer):
+class DocumentResult(NamedPage):
     """A document."""
 
-    doc_id: str
-    filepath: str
-    title: str
     sections: tuple[SearchSection, ...]
     score: float
     score_breakdown: SearchBreakdown
@@ -81,8 +75,8 @@ def document_result(
     several lengths until they fit.
     """
     doc = snapshot.docs[path]
-    parts = {name: round(hits[0].signals.get(name, 0.0), 6) for name in ("vector", "graph")}
-    text = round(hits[0].signals.get("fulltext", 0.0), 6)
+    names, signals = ("vector", "graph", "fulltext"), hits[0].signals
+    vector, graph, text = (round(signals.get(name, 0.0), 6) for name in names)
     own = [hit for hit in hits if hit.signals.get("section", 0.0) > 0][:_SECTIONS]
     shown = (own or hits[:1]) if doc.record.parts else ()
     return DocumentResult(
@@ -92,9 +86,9 @@ def document_result(
         sections=tuple(_section(snapshot, doc, hit, match_start, chars) for hit in shown),
         score=hits[0].score,
         score_breakdown=SearchBreakdown(
-            vector_similarity=parts["vector"], graph_proximity=parts["graph"], fulltext=text
+            vector_similarity=vector, graph_proximity=graph, fulltext=text
         ),
-        relevance_reason=_reason(parts["vector"], parts["graph"], text, own),
+        relevance_reason=_reason(vector, graph, text, own),
         staleness=runtime.staleness(doc).level,
     )
 
@@ -166,13 +160,14 @@ def with_linked(
     """Return a result with its nearest linked pages, up to ``chars`` characters of each."""
     pages = tuple(
         SearchLinked(
-            doc_id=snapshot.docs[step.path].id,
+            doc_id=doc.id,
             filepath=step.path,
-            title=snapshot.title(step.path),
+            title=doc.title,
             link_type=step.kind,
-            summary=snapshot.docs[step.path].summary[:chars],
+            summary=doc.summary[:chars],
         )
         for step in steps[:most]
+        for doc in [snapshot.docs[step.path]]
     )
     omitted = len(steps) - len(pages) or None
     return result.model_copy(update={"linked_pages": pages, "linked_omitted": omitted})

@@ -110,14 +110,6 @@ class SectionTexts:
         return _UnitMatches(array("L", numbers), array("d", scores), frozenset(by_title))
 
 
-class _Weights(NamedTuple):
-    """The sections that contain a unit, its weighted count in each, and those with it in titles."""
-
-    numbers: Sequence[int]
-    weights: Sequence[int]
-    by_title: Sequence[int]
-
-
 class _AllTexts(NamedTuple):
     """The folded texts of documents, with the number of their first section; BM25 norms."""
 
@@ -135,8 +127,11 @@ class _AllTexts(NamedTuple):
         each = _K1 * _B / mean if mean else 0.0
         return cls(texts, [_K1 * (1 - _B) + each * length for length in lengths])
 
-    def weights(self, unit: str) -> _Weights:
-        """Return the weighted count of a unit by section."""
+    def weights(self, unit: str) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+        """Return the sections that contain a unit, its weighted count in each, and those by title.
+
+        The last ones have it in the title of their document alone.
+        """
         near = self.texts
         # A character is looked for among those of a document in a hundredth of the time.
         for character in {*unit}:
@@ -161,7 +156,7 @@ class _AllTexts(NamedTuple):
             else:
                 numbers += compress(places, each)
                 weights += filter(None, each)
-        return _Weights(numbers, weights, by_title)
+        return numbers, weights, by_title
 
 
 class _UnitMatches(NamedTuple):

@@ -102,10 +102,6 @@ class GraphSnapshot(SequenceCorpus):
         )
         return [path for path, _, _ in sorted(similar, key=lambda row: (-row[1], row[0]))]
 
-    def title(self, path: str) -> str:
-        """Return a page's title."""
-        return self.docs[path].title
-
     @property
     def sections(self) -> int:
         """The number of sections of all documents."""

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
 from fumishirube.tools import OrAbsent
-from fumishirube_graph.arguments import CommandParams, GraphRuntime, NotNull
-from fumishirube_graph.errors import JsonRpcInternalError, refusing
-from fumishirube_graph.staleness import Level, Reason
+from fumishirube_graph.arguments import CommandParams, GraphRuntime, NamedPage, NotNull
+from fumishirube_graph.errors import JsonRpcInternalError
+from fumishirube_graph.staleness import Level, StaleSource
 
 
 class StaleParams(CommandParams):
@@ -18,19 +18,9 @@ class StaleParams(CommandParams):
     ack: Annotated[str | None, NotNull, Field(description="A page, or all.")] = None
 
 
-class StaleSource(Answer):
-    """A source that is not fresh."""
-
-    path: str
-    reason: Reason
-
-
-class StaleDocument(Answer):
+class StaleDocument(NamedPage):
     """A document with such sources."""
 
-    doc_id: str
-    filepath: str
-    title: str
     staleness: Level
     stale_refs: tuple[StaleSource, ...]
 
@@ -50,8 +40,7 @@ ALL: Literal["all"] = "all"
 def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
     """Return the tool."""
 
-    def run(params: StaleParams, call: Call) -> StaleAnswer:
-        del call
+    def run(params: StaleParams, _: Call) -> StaleAnswer:
         snapshot, baselines = runtime.view(refresh=params.refresh), runtime.docs.baselines
         if damage := baselines.damage():
             raise JsonRpcInternalError(damage[0], reason="baselines")
@@ -68,16 +57,15 @@ def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
                 filepath=doc.path,
                 title=doc.title,
                 staleness=stale.level,
-                stale_refs=tuple(StaleSource(path=r.path, reason=r.reason) for r in stale.refs),
+                stale_refs=stale.refs,
             )
             for doc, stale in checked
             if stale.refs
         )
-        days = runtime.settings.threshold_days
         return StaleAnswer(
             stale_documents=rows,
             total=len(rows),
-            threshold_days=days,
+            threshold_days=runtime.settings.threshold_days,
             warnings=runtime.warned(snapshot, *baselines.news()),
         )
 
@@ -88,6 +76,5 @@ def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
         params=StaleParams,
         answer=StaleAnswer,
         run=run,
-        refused=refusing(StaleParams),
         read_only=False,
     )

@@ -1,7 +1,5 @@
 """Compares a document with the sources it describes, when a tool needs the result."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os
@@ -13,7 +11,7 @@ from contextlib import suppress
 from threading import RLock
 from typing import Literal, NamedTuple
 
-from fumishirube import Forbidden, Root, ToolError
+from fumishirube import Answer, Forbidden, Root, ToolError
 from fumishirube.disk import WritableRoot, is_settled
 from fumishirube_graph.baseline_file import Baseline, parsed_baselines, written_baselines
 from fumishirube_graph.errors import JsonRpcInternalError
@@ -35,8 +33,8 @@ _WORST: tuple[Level, ...] = ("stale", "possibly_stale", "untracked", "fresh")
 _DAY = 86_400
 
 
-class StaleRef(NamedTuple):
-    """A stale source, and the reason."""
+class StaleSource(Answer):
+    """A source that is not fresh."""
 
     path: str
     reason: Reason
@@ -46,7 +44,7 @@ class Staleness(NamedTuple):
     """The staleness level of a document, and its stale sources."""
 
     level: Level
-    refs: tuple[StaleRef, ...]
+    refs: tuple[StaleSource, ...]
 
 
 class _HashedSource(NamedTuple):
@@ -160,14 +158,14 @@ class Baselines:
             known = self._baselines.get(path)
             baseline = known.sources if known else {}
             levels: list[Level] = []
-            refs: list[StaleRef] = []
+            refs: list[StaleSource] = []
             for source in record.source_refs:
                 level, reason = self._judged(
                     source, baseline.get(source), threshold_days, verify=verify
                 )
                 levels.append(level)
                 if reason is not None:
-                    refs.append(StaleRef(source, reason))
+                    refs.append(StaleSource(path=source, reason=reason))
         level = next((worst for worst in _WORST if worst in levels), "untracked")
         return Staleness(level, tuple(refs))
 

@@ -2,19 +2,19 @@
 
 from collections import Counter
 from contextlib import closing
-from typing import Literal, NamedTuple
+from typing import Literal, get_args
 
 from fumishirube import Answer, Call, Root, Tool
 from fumishirube.disk import Watch
 from fumishirube_graph.arguments import CommandParams, GraphRuntime
-from fumishirube_graph.errors import refusing
 from fumishirube_graph.lock import FOLDER, NAME, holder
 from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.staleness import Level
 from fumishirube_graph.warnings import FileWarning, warnings
 
 
-class LinkCounts(NamedTuple):
-    """The number of links by result; a repeated (source, target, type) counts once."""
+class LinkCounts(Answer):
+    """The number of links by result."""
 
     resolved: int
     dangling: int
@@ -57,21 +57,21 @@ class StatusAnswer(Answer):
 
 
 def links_of(snapshot: GraphSnapshot) -> LinkCounts:
-    """Count the links."""
+    """Count the links; a repeated (source, target, type) counts once."""
     resolved = sum(map(len, snapshot.out.values()))
     broken: dict[str, set[tuple[str, str, str]]] = {"dangling": set(), "ambiguous": set()}
     for path, issues in snapshot.issues.items():
         for issue in issues:
             if issue.status in broken:
                 broken[issue.status].add((path, issue.target, issue.kind))
-    return LinkCounts(resolved, len(broken["dangling"]), len(broken["ambiguous"]))
+    broken_links = {status: len(links) for status, links in broken.items()}
+    return LinkCounts(resolved=resolved, **broken_links)
 
 
 def status_tool(runtime: GraphRuntime) -> Tool[CommandParams, StatusAnswer]:
     """Return the tool."""
 
-    def run(params: CommandParams, call: Call) -> StatusAnswer:
-        del call
+    def run(params: CommandParams, _: Call) -> StatusAnswer:
         docs = runtime.docs
         snapshot = runtime.view(refresh=params.refresh)
         links = links_of(snapshot)
@@ -90,12 +90,7 @@ def status_tool(runtime: GraphRuntime) -> Tool[CommandParams, StatusAnswer]:
             embeddings=StatusEmbeddings(
                 embedder=docs.embedder_name, completed=done.completed, total=done.total
             ),
-            staleness=StatusStaleness(
-                fresh=levels["fresh"],
-                possibly_stale=levels["possibly_stale"],
-                stale=levels["stale"],
-                untracked=levels["untracked"],
-            ),
+            staleness=StatusStaleness(**{level: levels[level] for level in get_args(Level)}),
             generation=snapshot.generation,
             watching=_watching(docs.context.root) if pid is not None else "off",
             lock_pid=pid,
@@ -109,7 +104,6 @@ def status_tool(runtime: GraphRuntime) -> Tool[CommandParams, StatusAnswer]:
         params=CommandParams,
         answer=StatusAnswer,
         run=run,
-        refused=refusing(CommandParams),
     )
 
 

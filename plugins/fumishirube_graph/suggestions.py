@@ -10,7 +10,6 @@ from pydantic import Field
 from fumishirube import Answer, Call, Tool
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import CommandParams, GraphRuntime
-from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc
 from fumishirube_graph.snapshot import GraphSnapshot
 
@@ -76,7 +75,6 @@ def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
         params=SuggestParams,
         answer=SuggestAnswer,
         run=run,
-        refused=refusing(SuggestParams),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fumishirube import SurfaceContext, Tool
@@ -10,6 +11,7 @@ from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.check import check_tool
 from fumishirube_graph.context import context_tool
 from fumishirube_graph.docs import Docs
+from fumishirube_graph.errors import refusing
 from fumishirube_graph.fulltext import fulltext_tool
 from fumishirube_graph.index import index_tool
 from fumishirube_graph.network import graph_tool
@@ -32,24 +34,16 @@ def graph_runtime(context: SurfaceContext, settings: GraphSurface) -> GraphRunti
 
 def tools(runtime: GraphRuntime) -> Sequence[Tool[Any, Any]]:
     """Return the six tools, in the order in which clients list them."""
-    return (
-        search_tool(runtime),
-        page_tool(runtime),
-        context_tool(runtime),
-        fulltext_tool(runtime),
-        list_tool(runtime),
-        graph_tool(runtime),
-    )
+    made = (search_tool, page_tool, context_tool, fulltext_tool, list_tool, graph_tool)
+    return _refusing(make(runtime) for make in made)
 
 
 def commands(runtime: GraphRuntime) -> Sequence[Tool[Any, Any]]:
     """Return the tools that only the command line offers, and the six tools without refreshing."""
-    return (
-        *tools(runtime.unrefreshed()),
-        index_tool(runtime),
-        status_tool(runtime),
-        stale_tool(runtime),
-        check_tool(runtime),
-        suggest_tool(runtime),
-        picture_tool(runtime),
-    )
+    made = (index_tool, status_tool, stale_tool, check_tool, suggest_tool, picture_tool)
+    return (*tools(runtime.unrefreshed()), *_refusing(make(runtime) for make in made))
+
+
+def _refusing(tools: Iterable[Tool[Any, Any]]) -> Sequence[Tool[Any, Any]]:
+    """Return the tools with any failure restated."""
+    return tuple(replace(tool, refused=refusing(tool.params)) for tool in tools)

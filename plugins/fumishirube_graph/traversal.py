@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
-from fumishirube import LinkKind, Neighbour, link_levels
+from fumishirube import LinkKind, link_levels
+from fumishirube_graph.snapshot import GraphSnapshot
 
 
 class WalkStep(NamedTuple):
@@ -25,10 +26,9 @@ class WalkResult(NamedTuple):
 
 
 def walk(
+    snapshot: GraphSnapshot,
     start: str,
     depth: int,
-    neighbours: Callable[[str], Sequence[Neighbour]],
-    title: Callable[[str], str],
     kinds: Collection[str] = (),
     most: int | None = None,
 ) -> WalkResult:
@@ -37,8 +37,9 @@ def walk(
     ``kinds`` are the link types to follow; all by default.
     """
     steps: list[WalkStep] = []
-    for hops, reached in enumerate(link_levels([start], depth, neighbours, kinds), start=1):
-        for path in sorted(reached, key=lambda path: (title(path), path)):
+    levels = link_levels([start], depth, snapshot.neighbours, kinds)
+    for hops, reached in enumerate(levels, start=1):
+        for path in sorted(reached, key=lambda path: (snapshot.docs[path].title, path)):
             if most is not None and len(steps) >= most:
                 return WalkResult(tuple(steps), truncated=True)
             steps.append(WalkStep(path, hops, reached[path].kind, reached[path].direction))

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, count, repeat
 from threading import Thread
@@ -46,7 +46,10 @@ _POLL, _PATIENCE = 0.05, 1.0
 
 
 class BackendFailure(ToolError):
-    """The backend could not be reached, or its answer is not one of the tool."""
+    """The backend could not be reached, or its answer is not one of the tool.
+
+    Those of no other kind are an unexpected status or body.
+    """
 
     code = "backend_error"
 
@@ -67,10 +70,6 @@ class BackendTimeout(BackendFailure):
     code = "backend_timeout"
 
 
-class BackendError(BackendFailure):
-    """The backend answered with an unexpected status or body."""
-
-
 class InvalidResponse(BackendFailure):
     """The backend's answer does not fit the tool's schema."""
 
@@ -83,11 +82,6 @@ class _BackendRequest:
     path: str
     arguments: Mapping[str, Any]
     parameters: Collection[str]
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """Return the arguments in the form that httpx takes."""
-        return {"params" if self.method == "GET" else "json": self.arguments}
 
 
 @dataclass
@@ -119,11 +113,8 @@ def bridge_tools(
     if backend is None:
         yield [*tools]
         return
-    bridge = Bridge(backend)
-    try:
+    with closing(Bridge(backend)) as bridge:
         yield [tool if tool.http is None else bridge.forwarded(tool) for tool in tools]
-    finally:
-        bridge.close()
 
 
 class Bridge:
@@ -214,8 +205,9 @@ class Bridge:
         return tries == 0 and not attempt.connected and attempt.status is None
 
     async def _answered(self, request: _BackendRequest, attempt: _RequestAttempt) -> Any:
-        content, trace = request.content, {"trace": attempt.trace}
         method, path, body = request.method, request.path, bytearray()
+        content: dict[str, Any] = {"params" if method == "GET" else "json": request.arguments}
+        trace = {"trace": attempt.trace}
         async with self._client.stream(method, path, extensions=trace, **content) as answer:
             try:
                 async for piece in answer.aiter_bytes():
@@ -254,11 +246,11 @@ class Bridge:
         if attempt.status is not None:
             return self._wrong(attempt.status, "and broke off")
         if attempt.garbled:
-            return BackendError(f"{self._name} answered with what is no HTTP")
+            return BackendFailure(f"{self._name} answered with what is no HTTP")
         return BackendUnavailable(f"{self._name} cannot be reached; is it running?")
 
-    def _wrong(self, status: int, why: str) -> BackendError:
-        return BackendError(f"{self._name} answered {status}, {why}", status=status)
+    def _wrong(self, status: int, why: str) -> BackendFailure:
+        return BackendFailure(f"{self._name} answered {status}, {why}", status=status)
 
 
 def _misfit(body: Mapping[str, Any]) -> ToolError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from threading import Event
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import anyio
 from pydantic import JsonValue
@@ -20,8 +20,6 @@ from fumishirube_http.arguments import from_json, from_query, known_arguments
 from fumishirube_http.limits import LARGE, SMALL, read_body
 from fumishirube_http.log import HUNG_UP, RequestLogEntry
 from fumishirube_http.problems import Problem, error_id_of, of_endpoint, of_tool, reply
-
-ArgumentReader: TypeAlias = Callable[[], object]
 
 
 class ToolThreads:
@@ -90,7 +88,7 @@ class ToolEndpoint:
             return Response(status_code=HUNG_UP)
         return await self.run(partial(self.arguments, body), request)
 
-    async def run(self, read: ArgumentReader, request: Request) -> Response:
+    async def run(self, read: Callable[[], object], request: Request) -> Response:
         """Run the tool in a worker thread, with the arguments that ``read`` returns there."""
         request.state.line.tool = self.tool.name
         body = partial(self._respond, read, request.state.line)
@@ -112,7 +110,7 @@ class ToolEndpoint:
         """Return the response body for an answer."""
         return answer
 
-    def _respond(self, read: ArgumentReader, line: RequestLogEntry, call: Call) -> Response:
+    def _respond(self, read: Callable[[], object], line: RequestLogEntry, call: Call) -> Response:
         try:
             arguments = read()
             line.note_arguments(arguments)

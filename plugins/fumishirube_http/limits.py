@@ -31,7 +31,7 @@ MESSAGE = 4 * 1024 * 1024
 VALUES = 50_000
 """The most values in a large body; parsing more would block other threads for long."""
 
-_DIGITS = 16
+_LENGTH = re.compile(r"[0-9]{1,15}")
 # One match a string, and one a value after a separator.
 _VALUE = re.compile(rb'[",\[{](?:(?<=")[^"]*+"?)?')
 _TOO_SLOW = "the request took too long to arrive"
@@ -145,12 +145,7 @@ async def read_body(headers: Headers, receive: Receive, most: int) -> bytes | No
     if kind and kind != "application/json" and not kind.endswith("+json"):
         raise invalid(_NO_JSON, 415)
     declared = headers.get("content-length", "0")
-    if not (
-        declared.isascii()
-        and declared.isdigit()
-        and len(declared) < _DIGITS
-        and int(declared) <= most
-    ):
+    if not _LENGTH.fullmatch(declared) or int(declared) > most:
         raise _too_large(most)
     body = bytearray()
     while True:

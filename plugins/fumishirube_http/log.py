@@ -86,27 +86,35 @@ class RequestLogEntry:
         )
 
 
-def call_entry(
-    face: str,
-    tool: str,
-    arguments: object,
-    answer: Mapping[str, JsonValue],
-    error: ToolError | Cancelled | None,
-    person: str | None,
-) -> RequestLogEntry:
-    """Return the entry of a call that is only a part of a request."""
-    status: int = HTTPStatus.OK
-    if error is not None:
-        status = of_tool(error).status if isinstance(error, ToolError) else HUNG_UP
-    line = RequestLogEntry(f"{face} {tool}", status=status, tool=tool, person=person, part=True)
-    line.note_arguments(arguments)
-    line.count(answer)
-    line.error_id = error_id_of(error) if isinstance(error, ToolError) else None
-    return line
-
-
 Recorder: TypeAlias = Callable[[RequestLogEntry, float], None]
 """Called after each request, and each call of a tool over MCP, with the seconds it took."""
+
+
+@dataclass(frozen=True)
+class CallRecorder:
+    """Records each call that is only a part of a request, of a ``person`` where people sign in."""
+
+    record: Recorder
+    face: str
+    person: str | None
+
+    def __call__(
+        self,
+        tool: str,
+        arguments: object,
+        answer: Mapping[str, JsonValue],
+        error: ToolError | Cancelled | None,
+        seconds: float,
+    ) -> None:
+        """Record a call."""
+        line = RequestLogEntry(f"{self.face} {tool}", tool=tool, person=self.person, part=True)
+        line.note_arguments(arguments)
+        line.count(answer)
+        if error is None:
+            line.status = HTTPStatus.OK
+        elif isinstance(error, ToolError):
+            line.status, line.error_id = of_tool(error).status, error_id_of(error)
+        self.record(line, seconds)
 
 
 class LoggingMiddleware:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
 import anyio
 from anyio import to_thread
-from pydantic import JsonValue
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube import Cancelled, ToolError
 from fumishirube.serving import CatalogPublisher, InnerCalls, ToolHost, streamable_mcp
 from fumishirube_http.limits import MESSAGE, check_values, read_body
-from fumishirube_http.log import HUNG_UP, Recorder, RequestLogEntry, call_entry
+from fumishirube_http.log import HUNG_UP, CallRecorder, Recorder
 from fumishirube_http.problems import overload, reply
 
 
@@ -31,15 +29,14 @@ class McpEndpoint:
         self,
         application: ToolHost,
         publisher: CatalogPublisher,
-        record: Recorder = RequestLogEntry.write,
-        person: str | None = None,
-        inner: InnerCalls | None = None,
+        record: Recorder,
+        person: str | None,
+        inner: InnerCalls | None,
     ) -> None:
         self._inner = inner
         self._application = application
         self._publisher = publisher
-        self._record = record
-        self._person = person
+        self._report = CallRecorder(record, "mcp", person)
         self._served: ASGIApp | None = None
         self._ready: anyio.Event | None = None
 
@@ -83,17 +80,6 @@ class McpEndpoint:
             self._served = served
             ready.set()
             await anyio.sleep_forever()
-
-    def _report(
-        self,
-        tool: str,
-        arguments: object,
-        answer: Mapping[str, JsonValue],
-        error: ToolError | Cancelled | None,
-        seconds: float,
-    ) -> None:
-        """Record a call, as a request to an endpoint is recorded."""
-        self._record(call_entry("mcp", tool, arguments, answer, error, self._person), seconds)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -76,9 +76,8 @@ def forbidden(message: str) -> Problem:
     return Problem(403, {"error": "forbidden", "message": message})
 
 
-def overload() -> Problem:
-    """Return the problem of a request beyond the limits."""
-    message = "too many requests are under way; try again in a moment"
+def overload(message: str = "too many requests are under way; try again in a moment") -> Problem:
+    """Return the problem of a request that may succeed in a moment: by default, one too many."""
     return Problem(503, {"error": "busy", "message": message}, {"retry-after": "1"})
 
 

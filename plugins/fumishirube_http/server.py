@@ -93,7 +93,7 @@ def serve(
     )
     # uvicorn raises the signal again at its end; it was already handled.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _ignore_signal)
+        signal.signal(number, lambda *_: None)
     host, port = listening.getsockname()[:2]
     server = _Server(config, lambda: ready(host, port), own, grace - GRACE + LAST)
     server.run(sockets=[listening])
@@ -182,10 +182,6 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         exit_within(self._last)
         super().handle_exit(sig, frame)
-
-
-def _ignore_signal(_signal: int, _frame: FrameType | None) -> None:
-    pass
 
 
 def _allow_connections() -> None:

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Params, Tool
+from fumishirube import Call, Params, Tool
+from fumishirube_vault.create import CreateAnswer
 from fumishirube_vault.notes import ExpectedHash, NoteStore, short_hash
 from fumishirube_vault.replacement import append_text
 from fumishirube_vault.rules import NotePath
@@ -18,12 +19,8 @@ class AppendParams(Params):
     expected_hash: ExpectedHash = None
 
 
-class AppendAnswer(Answer):
+class AppendAnswer(CreateAnswer):
     """The result; ``written_bytes`` counts the added bytes."""
-
-    written_path: str
-    written_bytes: int
-    content_hash: str
 
 
 def append_tool(notes: NoteStore) -> Tool[AppendParams, AppendAnswer]:

@@ -81,11 +81,12 @@ def _add_journal(new: Callable[[str, Callable[[Namespace], int], str], Parser]) 
     parser.add_argument("--limit", metavar="N", type=at_least(1), help=help_text)
     parser = new("show", _show, "show what a write changed")
     parser.add_argument("id", metavar="ID", help="a write, as 'vault log' lists it")
-    for name, run, help_text in (
-        ("undo", _undo, "take back the last write, or another one"),
-        ("redo", _redo, "do again what was taken back last, or another write"),
+    taken_back, done_again = "write {0} is taken back; {1}", "write {0} is done again; {1}"
+    for name, outcome, help_text in (
+        ("undo", taken_back, "take back the last write, or another one"),
+        ("redo", done_again, "do again what was taken back last, or another write"),
     ):
-        parser = new(name, run, help_text)
+        parser = new(name, partial(_reverse, f"vault_{name}", outcome), help_text)
         parser.add_argument("id", metavar="ID", nargs="?", help="a write, as 'vault log' lists it")
         parser.add_argument("--path", metavar="PATH", help="the last write to this note")
 
@@ -223,15 +224,7 @@ def _show_lines(answer: Any) -> Iterator[str]:
         yield from answer["diff"].split("\n")[:-1]
 
 
-def _undo(options: Namespace) -> int:
-    return _reverse(options, "vault_undo", "write {0} is taken back; {1}")
-
-
-def _redo(options: Namespace) -> int:
-    return _reverse(options, "vault_redo", "write {0} is done again; {1}")
-
-
-def _reverse(options: Namespace, name: str, outcome: str) -> int:
+def _reverse(name: str, outcome: str, options: Namespace) -> int:
     answer = _answer(options, name, id=options.id, path=options.path)
 
     def lines(answer: Any) -> Iterator[str]:

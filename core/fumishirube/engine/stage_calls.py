@@ -150,11 +150,12 @@ class Recorder:
             place = id(hit.passage)
             latest = self._latest.get(place)
             if latest is None or latest[0].score != hit.score or latest[0] != hit:
-                latest = self._latest[place] = (hit, _row(hit))
+                latest = self._latest[place] = (hit, trace_row(hit))
             yield latest[1]
 
 
-def _row(hit: Hit) -> TraceRow:
+def trace_row(hit: Hit) -> TraceRow:
+    """Return what a trace has of a hit."""
     passage, score, labels, coverage, matched, signals, _ = hit
     path, start, end, title, ancestors, _, digest, _ = passage
     return TraceRow(

@@ -32,12 +32,12 @@ from fumishirube import (
     Term,
     Tokenizer,
     Trace,
-    TraceRow,
 )
 from fumishirube.corpus_kinds import SectionVectors
 from fumishirube.disk import is_below
 from fumishirube.engine.indexed_files import passages
 from fumishirube.engine.manual_texts import file_text
+from fumishirube.engine.stage_calls import trace_row
 from fumishirube.model import UnreadFiles
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 from fumishirube.surfaces import SearchResult, SurfaceFiles
@@ -128,7 +128,7 @@ class MemoryContext:
             id=f"trace-{len(self._traces) + 1}",
             manual_id=manual_id,
             created=0.0,
-            search=Span("search", "search", 0.0, 0.0, tuple(map(_row, ranking.hits))),
+            search=Span("search", "search", 0.0, 0.0, tuple(map(trace_row, ranking.hits))),
             files=len(self.manual(manual_id).paths()),
             sections=corpus.size,
             origin=Origin(query=query.recorded()),
@@ -243,13 +243,6 @@ def _corpus(manual: Manual) -> MemoryCorpus:
     searched = (document for document in documents if not document.navigation)
     sections = [section for document in searched for section in passages(document)]
     return MemoryCorpus(sections, manual_id=manual.id)
-
-
-def _row(hit: Hit) -> TraceRow:
-    section = hit.passage
-    place = (section.path, section.start_line, section.end_line, section.title, section.digest)
-    scored = (hit.score, hit.coverage, hit.labels, hit.matched, hit.signals)
-    return TraceRow(*place, *scored, section.ancestors)
 
 
 def _is_a_context(context: MemoryContext) -> SurfaceContext:

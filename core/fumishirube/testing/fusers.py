@@ -75,8 +75,7 @@ class FuserContract(SearchContract[Fuser]):
 
     def test_runs_without_hits_fuse_to_no_hits(self) -> None:
         """Runs without hits fuse to a ranking without hits."""
-        for query in self._queries():
-            fused = _fused(self.make(), query, self.corpus(), lambda _at: Ranking())
+        for query, fused in self._rankings(lambda _at: Ranking()):
             assert not fused.hits, f"{query.text!r}: hits without sections"
 
     def test_a_single_hit_comes_through(self) -> None:
@@ -94,18 +93,18 @@ class FuserContract(SearchContract[Fuser]):
     def test_no_passage_is_invented_or_changed(self) -> None:
         """Every hit of the fused ranking is a hit of a run."""
         there = {item.key: item for item in PASSAGES}
-        for query, fused in self._rankings():
+        for query, fused in self._rankings(_turned):
             for hit in fused.hits:
                 assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
 
     def test_no_passage_comes_twice(self) -> None:
         """A passage that several runs return is one hit."""
-        for query, fused in self._rankings():
+        for query, fused in self._rankings(_turned):
             _keys(query, fused)
 
     def test_scores_are_finite_and_never_rise(self) -> None:
         """Best first."""
-        for query, fused in self._rankings():
+        for query, fused in self._rankings(_turned):
             scores = [hit.score for hit in fused.hits]
             assert all(map(math.isfinite, scores)), f"{query.text!r}: {scores}"
             assert scores == sorted(scores, reverse=True), f"{query.text!r}: {scores}"
@@ -120,10 +119,7 @@ class FuserContract(SearchContract[Fuser]):
 
     def test_runs_may_bring_different_numbers_of_hits(self) -> None:
         """Runs may return many hits, few or none; none is added or doubled."""
-        for query in self._queries():
-            fused = _fused(
-                self.make(), query, self.corpus(), lambda at: ranking(PASSAGES[: at * 2])
-            )
+        for query, fused in self._rankings(lambda at: ranking(PASSAGES[: at * 2])):
             _keys(query, fused)
 
     def test_a_plan_that_was_cut_short_is_fused(self) -> None:
@@ -139,28 +135,21 @@ class FuserContract(SearchContract[Fuser]):
 
     def test_an_order_of_all_runs_stays(self) -> None:
         """If each run returns the beginning of one order, the fused ranking has that order."""
-        for query in self._queries():
-            fused = _fused(self.make(), query, self.corpus(), _shorter)
+        for query, fused in self._rankings(_shorter):
             order = [hit.passage.key for hit in fused.hits]
             expected = [item.key for item in PASSAGES if item.key in order]
             assert order == expected, f"{query.text!r}: the order became {order}"
 
     def test_dropped_hits_are_left_out_by_name(self) -> None:
         """Every dropped hit of a run has a reason in ``left_out``."""
-        for query, fused in self._rankings():
+        for query, fused in self._rankings(_turned):
             outcomes = _outcomes(self.make(), query, self.corpus(), _turned)
             brought = {hit.passage.key for outcome in outcomes for hit in outcome.ranking.hits}
             _check_accounted(query, fused, brought)
 
     def test_hits_left_out_by_runs_stay_left_out(self) -> None:
         """What all runs left out stays in ``left_out``, with its reason."""
-        for query in self._queries():
-            fused = _fused(
-                self.make(),
-                query,
-                self.corpus(),
-                lambda at: _turned(at)._replace(left_out=(_ELSEWHERE,)),
-            )
+        for query, fused in self._rankings(lambda at: _turned(at)._replace(left_out=(_ELSEWHERE,))):
             assert _ELSEWHERE in fused.left_out, f"{query.text!r}: {fused.left_out}"
 
     def test_a_spent_budget_is_no_error(self) -> None:
@@ -181,9 +170,10 @@ class FuserContract(SearchContract[Fuser]):
         assert order == brought[: len(order)], "the order is lost"
         _check_accounted(PLAIN_QUERY, fused, {*brought})
 
-    def _rankings(self) -> list[tuple[Query, Ranking]]:
+    def _rankings(self, bringing: Bringing) -> list[tuple[Query, Ranking]]:
+        """Return the fused ranking of each query, with what brings the ranking of each run."""
         corpus = self.corpus()
-        return [(q, _fused(self.make(), q, corpus, _turned)) for q in self._queries()]
+        return [(q, _fused(self.make(), q, corpus, bringing)) for q in self._queries()]
 
 
 def _keys(query: Query, fused: Ranking) -> list[tuple[str, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -62,14 +62,9 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             sync(index, batched(PASSAGES))
             return answers(index.corpus("manual"))
 
-    @contextmanager
-    def opened(self, folder: Root, stage: Index | None = None) -> Iterator[OpenIndex]:
+    def opened(self, folder: Root, stage: Index | None = None) -> AbstractContextManager[OpenIndex]:
         """Open the index of a folder, and close it in the end."""
-        index = (stage or self.make()).open(folder, self.fields)
-        try:
-            yield index
-        finally:
-            index.close()
+        return closing((stage or self.make()).open(folder, self.fields))
 
     @contextmanager
     def filled(self, passages: Sequence[Passage]) -> Iterator[Corpus]:
@@ -89,23 +84,19 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert not index.pages(), "a new index has pages"
             assert_alike(corpus, ())
 
-    def test_it_answers_like_a_corpus_in_memory(self, folder: Root) -> None:
+    def test_it_answers_like_a_corpus_in_memory(self) -> None:
         """Every clause has the same matches, counts and lengths."""
-        with self.opened(folder) as index:
-            sync(index, batched(PASSAGES))
-            assert_alike(index.corpus("manual"), PASSAGES)
+        with self.filled(PASSAGES) as corpus:
+            assert_alike(corpus, PASSAGES)
 
-    def test_a_single_passage_can_be_searched(self, folder: Root) -> None:
+    def test_a_single_passage_can_be_searched(self) -> None:
         """The smallest manual works."""
-        with self.opened(folder) as index:
-            sync(index, batched(PASSAGES[:1]))
-            assert_alike(index.corpus("manual"), PASSAGES[:1])
+        with self.filled(PASSAGES[:1]) as corpus:
+            assert_alike(corpus, PASSAGES[:1])
 
-    def test_passages_come_back_as_they_went_in(self, folder: Root) -> None:
+    def test_passages_come_back_as_they_went_in(self) -> None:
         """Titles, lines, digests and every field are returned as stored, by page and by search."""
-        with self.opened(folder) as index:
-            sync(index, batched(PASSAGES))
-            corpus = index.corpus("manual")
+        with self.filled(PASSAGES) as corpus:
             by_key = {f.passage.key: f.passage for f in corpus.search(Everything(), corpus.size)}
             stored = {item.key: item for item in PASSAGES}
             assert by_key == stored, "search() returns other passages than were stored"
@@ -114,11 +105,9 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                 assert list(corpus.page(path)) == stored_page, f"page({path!r}) has others"
             assert list(corpus.page("absent.md")) == [], "page() of an absent path has passages"
 
-    def test_a_passage_without_a_body_is_stored_but_not_searched(self, folder: Root) -> None:
+    def test_a_passage_without_a_body_is_stored_but_not_searched(self) -> None:
         """A bare heading is on its page, but no clause returns it."""
-        with self.opened(folder) as index:
-            sync(index, batched([*PASSAGES, BLANK]))
-            corpus = index.corpus("manual")
+        with self.filled([*PASSAGES, BLANK]) as corpus:
             assert BLANK in corpus.page(BLANK.path), "a bare heading is not on its page"
             assert corpus.size == len(PASSAGES), "size counts other than searched sections"
             for clause in CLAUSES:
@@ -172,13 +161,11 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                         f"{clause}, {limit}"
                     )
 
-    def test_a_score_cutoff_drops_low_estimates(self, folder: Root) -> None:
+    def test_a_score_cutoff_drops_low_estimates(self) -> None:
         """The result is the beginning of that without a cut-off, ties included."""
         many = [passage(f"{n}.md", 1, "x" * (n % 3), "word " * (1 + n % 7)) for n in range(60)]
         many.append(passage("blank.md", title="word word word"))
-        with self.opened(folder) as index:
-            sync(index, batched(many))
-            corpus = index.corpus("manual")
+        with self.filled(many) as corpus:
             whole = corpus.search(Term("word"), 100)
             assert len(whole) == len(many) - 1, "a section without text was returned"
             for cutoff in (
@@ -187,18 +174,14 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                 matches = corpus.search(Term("word"), 100, cutoff)
                 assert list(matches) == list(cutoff.apply(whole)), f"{cutoff}"
 
-    def test_a_phrase_of_one_term_is_that_term(self, folder: Root) -> None:
+    def test_a_phrase_of_one_term_is_that_term(self) -> None:
         """Callers need not count the terms of a phrase."""
-        with self.opened(folder) as index:
-            sync(index, batched(PASSAGES))
-            corpus = index.corpus("manual")
+        with self.filled(PASSAGES) as corpus:
             assert keys(corpus, Phrase(("link",))) == keys(corpus, Term("link"))
 
-    def test_the_best_come_first(self, folder: Root) -> None:
+    def test_the_best_come_first(self) -> None:
         """Estimates never rise, and a boost raises the estimate of its clause."""
-        with self.opened(folder) as index:
-            sync(index, batched([passage("a.md", body="left"), passage("b.md", body="right")]))
-            corpus = index.corpus("manual")
+        with self.filled([passage("a.md", body="left"), passage("b.md", body="right")]) as corpus:
             for boosts, first in (((1.0, 9.0), "b.md"), ((9.0, 1.0), "a.md")):
                 parts = (Term("left", boost=boosts[0]), Term("right", boost=boosts[1]))
                 matches = corpus.search(Bool(should=parts), 10)
@@ -206,11 +189,9 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
                 assert matches[0].passage.path == first, f"boosts {boosts} do not count"
                 assert estimates == sorted(estimates, reverse=True)
 
-    def test_a_capped_count_is_marked_at_least(self, folder: Root) -> None:
+    def test_a_capped_count_is_marked_at_least(self) -> None:
         """A count is exact, or at the cap and marked as such."""
-        with self.opened(folder) as index:
-            sync(index, batched(PASSAGES))
-            corpus = index.corpus("manual")
+        with self.filled(PASSAGES) as corpus:
             assert corpus.count(Everything()) == (len(PASSAGES), False)
             assert corpus.count(Everything(), len(PASSAGES) + 1) == (len(PASSAGES), False)
             cap = len(PASSAGES) - 2
@@ -218,12 +199,10 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert capped.at_least, f"{capped} is below the number, but not marked at_least"
             assert capped.number >= cap, f"{capped} stopped before the cap"
 
-    def test_long_texts_and_words_are_stored(self, folder: Root) -> None:
+    def test_long_texts_and_words_are_stored(self) -> None:
         """A term that is too long for the engine is not found, but its passage is."""
         long = passage("long.md", 1, "長い", "あ" * 50_000 + " " + "x" * 100_000 + " 終わり")
-        with self.opened(folder) as index:
-            sync(index, batched([long, *PASSAGES]))
-            corpus = index.corpus("manual")
+        with self.filled([long, *PASSAGES]) as corpus:
             assert [f.passage for f in corpus.search(Phrase(("終", "わ", "り")), 9)] == [long]
 
     def test_awkward_texts_and_paths_come_back(self, folder: Root) -> None:
@@ -237,32 +216,27 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert stored == expected, "awkward texts or paths come back changed"
             assert_alike(corpus, awkward)
 
-    def test_a_smaller_limit_gives_the_beginning(self, folder: Root) -> None:
+    def test_a_smaller_limit_gives_the_beginning(self) -> None:
         """The limit does not change which matches are best."""
-        with self.opened(folder) as index:
-            sync(index, batched(PASSAGES))
-            corpus = index.corpus("manual")
+        with self.filled(PASSAGES) as corpus:
             for clause in CLAUSES:
                 whole = [match.passage.key for match in corpus.search(clause, len(PASSAGES))]
                 for limit in range(len(whole)):
                     part = [match.passage.key for match in corpus.search(clause, limit)]
                     assert part == whole[:limit], f"{clause}: the best {limit} are others"
 
-    def test_many_passages_are_found(self, folder: Root) -> None:
+    def test_many_passages_are_found(self) -> None:
         """A thousand sections are stored, counted and found."""
         many = [passage(f"{n % 50}.md", n + 1, f"第{n}条", "有給休暇 link") for n in range(_LARGE)]
-        with self.opened(folder) as index:
-            sync(index, batched(many))
-            corpus = index.corpus("manual")
+        with self.filled(many) as corpus:
             assert corpus.size == _LARGE, f"size is {corpus.size}, not {_LARGE}"
             assert corpus.count(Term("link")) == (_LARGE, False)
             assert len(corpus.search(Term("link"), _LARGE)) == _LARGE
 
-    def test_no_limit_means_no_hits(self, folder: Root) -> None:
+    def test_no_limit_means_no_hits(self) -> None:
         """Zero is a limit like any other."""
-        with self.opened(folder) as index:
-            sync(index, batched(PASSAGES))
-            assert list(index.corpus("manual").search(Everything(), 0)) == []
+        with self.filled(PASSAGES) as corpus:
+            assert list(corpus.search(Everything(), 0)) == []
 
 
 def sync(index: OpenIndex, batches: Iterable[Batch], gone: Sequence[str] = ()) -> None:

@@ -14,14 +14,9 @@ class MemoryManual:
     """One manual of documents in memory, by path."""
 
     def __init__(self, manual_id: str, documents: Iterable[Document], root: Root) -> None:
-        self._id = manual_id
+        self.id = manual_id
         self.root = root
         self._documents = {document.path: document for document in documents}
-
-    @property
-    def id(self) -> str:
-        """The manual's id."""
-        return self._id
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
         """Return the folders and files of one folder, sorted by name."""

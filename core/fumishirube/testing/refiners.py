@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from fumishirube import Budget, Hit, LeftOut, Query, Ranking, Refiner
+from fumishirube import Budget, Corpus, Hit, LeftOut, Query, Ranking, Refiner
 from fumishirube.engine.stage_results import checked_hits
 from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import SearchContract
@@ -38,9 +38,7 @@ class RefinerContract(SearchContract[Refiner]):
 
     def test_a_single_hit_is_not_lost(self) -> None:
         """One hit is returned, or reported as left out."""
-        before = ranking(PASSAGES[:1])
-        for query in self._queries():
-            _check_accounted(before, self.make().refine(before, query, self.corpus()))
+        self._check_refined(ranking(PASSAGES[:1]), self.corpus())
 
     def test_no_hit_is_invented(self) -> None:
         """Every passage of the result was in the ranking, unchanged."""
@@ -94,9 +92,8 @@ class RefinerContract(SearchContract[Refiner]):
 
     def test_equal_scores_are_refined(self) -> None:
         """A ranking with equal scores is refined like any other."""
-        before = Ranking(tuple(hit._replace(score=1.0) for hit in _sample_ranking().hits))
-        for query in self._queries():
-            _check_accounted(before, self.make().refine(before, query, self.corpus()))
+        hits = tuple(hit._replace(score=1.0) for hit in _sample_ranking().hits)
+        self._check_refined(Ranking(hits), self.corpus())
 
     def test_a_spent_budget_is_no_error(self) -> None:
         """When time runs out it refines or does not; a cancelled caller gets ``Cancelled``."""
@@ -113,9 +110,7 @@ class RefinerContract(SearchContract[Refiner]):
     def test_similar_passages_stay_apart(self) -> None:
         """Sections with the same words in many files are told apart by path and line."""
         alike = [passage(f"{n}.md", 1, "休暇", "有給休暇") for n in range(9)]
-        before = ranking(alike)
-        for query in self._queries():
-            _check_accounted(before, self.make().refine(before, query, MemoryCorpus(alike)))
+        self._check_refined(ranking(alike), MemoryCorpus(alike))
 
     def test_hits_keep_the_details_of_the_scorers(self) -> None:
         """Coverage, matched spans and signals are unchanged; marks are only added."""
@@ -131,6 +126,10 @@ class RefinerContract(SearchContract[Refiner]):
         many = [passage(f"{n % 50}.md", n + 1, body=f"休暇 {n}") for n in range(_LARGE)]
         before = ranking(many)
         _check_accounted(before, self.make().refine(before, Query("休暇"), MemoryCorpus(many)))
+
+    def _check_refined(self, before: Ranking, corpus: Corpus) -> None:
+        for query in self._queries():
+            _check_accounted(before, self.make().refine(before, query, corpus))
 
     def _refined(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()

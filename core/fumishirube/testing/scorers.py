@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -11,12 +12,11 @@ from types import MappingProxyType
 from fumishirube import Budget, Corpus, Hit, Passage, Query, Ranking, Scorer
 from fumishirube.engine.stage_results import checked_hits
 from fumishirube.errors import Cancelled
+from fumishirube.testing.answers import PassageKey
 from fumishirube.testing.contract import SearchContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, with_new_state
 from fumishirube.text import fold, occurs
-
-PassageKey = tuple[str, int]
 
 NO_PASSAGES: Mapping[PassageKey, Passage] = MappingProxyType({})
 
@@ -144,10 +144,8 @@ class ScorerContract(SearchContract[Scorer]):
         for query in self._queries():
             arguments = (query.text, query.required, query.must, query.limit)
             _scored(self.make(), Query(*arguments, budget=expired), corpus, _by_key(PASSAGES))
-            try:
+            with suppress(Cancelled):
                 _scored(self.make(), Query(*arguments, budget=aborted), corpus, _by_key(PASSAGES))
-            except Cancelled:
-                continue
 
     def _hits(self) -> Iterable[tuple[Query, Hit]]:
         corpus = self.corpus()

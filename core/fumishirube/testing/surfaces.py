@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -146,9 +146,7 @@ class SurfaceContract(StageContract[Surface]):
 
     def test_examples_are_answered_or_refused_with_a_code(self) -> None:
         """A call ends with an answer of its type or with a ``ToolError``, with nothing else."""
-        tools = self._tools()
-        later = self._later(tools)
-        for tool in tools:
+        for tool, later in self._called():
             for example in _examples(tool):
                 for call in (Call(), Call(session=Session()), later):
                     self._call(tool, example, call)
@@ -161,9 +159,7 @@ class SurfaceContract(StageContract[Surface]):
 
     def test_answers_survive_json(self) -> None:
         """An answer written as JSON is an answer of the same type again."""
-        tools = self._tools()
-        call = self._later(tools)
-        for tool in tools:
+        for tool, call in self._called():
             for example in (*tool.examples, {}):
                 answer = self._call(tool, example, call)
                 if answer is not None:
@@ -173,9 +169,7 @@ class SurfaceContract(StageContract[Surface]):
 
     def test_texts_and_questions_have_their_types(self) -> None:
         """A host refuses an answer whose ``text`` gives no text, and drops what is no question."""
-        tools = self._tools()
-        call = self._later(tools)
-        for tool in tools:
+        for tool, call in self._called():
             try:
                 for example in _examples(tool):
                     with suppress(ToolError):
@@ -189,9 +183,7 @@ class SurfaceContract(StageContract[Surface]):
 
     def test_awkward_arguments_are_answered_or_refused(self) -> None:
         """For any text as any argument, the tool answers or reports what is wrong."""
-        tools = self._tools()
-        call = self._later(tools)
-        for tool in tools:
+        for tool, call in self._called():
             for example in (*tool.examples, {}):
                 for name, text in product(tool.params.model_fields, _AWKWARD):
                     self._call(tool, {**example, name: text}, call)
@@ -200,9 +192,7 @@ class SurfaceContract(StageContract[Surface]):
         """When time runs out a tool answers or refuses; a cancelled caller gets ``Cancelled``."""
         expired, aborted = Budget.of(0), Budget()
         aborted.cancelled.set()
-        tools = self._tools()
-        call = self._later(tools)
-        for tool in tools:
+        for tool, call in self._called():
             for example in _examples(tool):
                 self._call(tool, example, replace(call, budget=expired))
                 with suppress(Cancelled):
@@ -259,6 +249,13 @@ class SurfaceContract(StageContract[Surface]):
 
     def _tools(self) -> Sequence[Tool[Any, Any]]:
         return self.make().tools(self.context())
+
+    def _called(self) -> Iterator[tuple[Tool[Any, Any], Call]]:
+        """Yield each tool, with the call of :meth:`_later`."""
+        tools = self._tools()
+        later = self._later(tools)
+        for tool in tools:
+            yield tool, later
 
     def _later(self, tools: Sequence[Tool[Any, Any]]) -> Call:
         """Return a call in a session in which each tool that only reads was called before."""

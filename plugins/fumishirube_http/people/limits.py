@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
 from anyio import to_thread
-from pydantic import JsonValue
 
-from fumishirube import Cancelled, ToolError
-from fumishirube_http.log import Recorder, call_entry
+from fumishirube_http.log import CallRecorder, Recorder
 from fumishirube_http.people import rates, slots
 from fumishirube_http.people.rates import Rates
 from fumishirube_http.people.slots import Slots
@@ -49,7 +47,7 @@ class PersonLimits:
         self.per_minute = per_minute
         self._name = name
         self._rates, self._slots = counts
-        self._record = record
+        self.report = CallRecorder(record, "batch", name)
         self._free = {False: AT_ONCE, True: STREAMS}
         self._waiting: anyio.Event | None = None
 
@@ -122,17 +120,6 @@ class PersonLimits:
             seconds = _whole(wait + 60 / self.per_minute)  # the later request is a call, too
             advice = f"try again in {seconds} seconds, or make fewer calls"
             raise TooManyRequests(f"{calls}; {advice}", seconds)
-
-    def report(
-        self,
-        tool: str,
-        arguments: object,
-        answer: Mapping[str, JsonValue],
-        error: ToolError | Cancelled | None,
-        seconds: float,
-    ) -> None:
-        """Record one of them."""
-        self._record(call_entry("batch", tool, arguments, answer, error, self._name), seconds)
 
 
 def _too_many(what: str, seconds: float) -> Problem:

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import re
 import secrets
-from typing import NamedTuple
 
 _BYTES = 32
 _ID_BYTES = 8
@@ -14,23 +13,14 @@ _FORM = re.compile(r"fumi_([0-9a-f]{16})_[A-Za-z0-9_-]{43}", re.ASCII)
 _NO_HASH = hashlib.sha256(b"").hexdigest()
 
 
-class NewToken(NamedTuple):
-    """A token, the public id inside it, and the hash to store."""
-
-    token: str
-    id: str
-    hash: str
-
-
-def new_token() -> NewToken:
-    """Return a token with 256 random bits.
+def new_token() -> tuple[str, str]:
+    """Return a token with 256 random bits, and the public id inside it.
 
     A token is never chosen by a person. So a plain SHA-256 suffices: there is no list of likely
     tokens to try, which slow hashes are made against.
     """
     identity = secrets.token_hex(_ID_BYTES)
-    token = f"fumi_{identity}_{secrets.token_urlsafe(_BYTES)}"
-    return NewToken(token, identity, token_hash(token))
+    return f"fumi_{identity}_{secrets.token_urlsafe(_BYTES)}", identity
 
 
 def token_id(token: str) -> str | None:

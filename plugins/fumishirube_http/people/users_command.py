@@ -25,7 +25,7 @@ from fumishirube.commands import (
 from fumishirube.serving import configuration, process_settings
 from fumishirube_http.people.file import People, PeopleFile
 from fumishirube_http.people.records import PER_MINUTE, PeopleRecord, Person, StoredToken
-from fumishirube_http.people.tokens import new_token
+from fumishirube_http.people.tokens import new_token, token_hash
 
 VARIABLE = "FUMISHIRUBE_PEOPLE"
 _MOST_DAYS = 36_500
@@ -183,9 +183,10 @@ def _remove(options: Namespace) -> int:
 
 def _made(days: int | None) -> tuple[StoredToken, str]:
     """Return a token as stored, and the token itself."""
-    made, now = new_token(), datetime.now(UTC).replace(microsecond=0)
+    (token, identity), now = new_token(), datetime.now(UTC).replace(microsecond=0)
     expires = now + timedelta(days=days) if days else None
-    return StoredToken(id=made.id, sha256=made.hash, created=now, expires=expires), made.token
+    digest = token_hash(token)
+    return StoredToken(id=identity, sha256=digest, created=now, expires=expires), token
 
 
 def _rights(options: Namespace, per_minute: int) -> dict[str, object]:

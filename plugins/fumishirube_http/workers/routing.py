@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube_http.log import RequestLogEntry
-from fumishirube_http.problems import Problem, reply
+from fumishirube_http.problems import overload, reply
 from fumishirube_http.workers.places import (
     CLIENT_HEADER,
     SECRET_HEADER,
@@ -21,11 +21,7 @@ from fumishirube_http.workers.places import (
 from fumishirube_http.workers.relay import Unreachable, WorkerEnded, relay
 
 _SESSION = b"mcp-session-id"
-_ENDED = Problem(
-    503,
-    {"error": "busy", "message": "the process that answered has ended; try again"},
-    {"retry-after": "1"},
-)
+_ENDED = overload("the process that answered has ended; try again")
 
 
 class WorkerRouter:
