@@ -123,7 +123,8 @@ class CacheSettings(ConfigModel):
 class AdaptiveSettings(ConfigModel):
     """Where statistics of searches are written, and how they tune the thresholds of thin results.
 
-    Without ``tuning`` the thresholds stay as set here; statistics are still written.
+    Without ``tuning`` the thresholds stay as set here; statistics are still written. Those in the
+    vault are written only while its folder exists, since a search does not create it.
     """
 
     tuning: Annotated[bool, Env("ADAPTIVE_TUNING")] = True
