@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -313,46 +313,45 @@ def test_an_index_that_cannot_be_written_is_left_to_the_next_call(
         assert "degraded" not in find("banjos")
 
 
-def test_the_end_of_the_handshake_is_not_waited_for_in_vain(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "_FIRST_SECONDS", 3600.0)
-    workspace = manuals.write(tmp_path, {"m/a.md": "# A\n"})
+@contextmanager
+def warming_up(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> Iterator[tuple[BackgroundIndexer, Any]]:
+    """What indexes ahead, with so many seconds for the handshake; and the context of a manual."""
+    monkeypatch.setattr(background, "_FIRST_SECONDS", seconds)
+    workspace = manuals.write(folder, {"m/a.md": "# A\n"})
     with closing(manuals.opened(workspace)) as application:
         context = application.contexts["manual"]
         with closing(BackgroundIndexer()) as indexer:
             indexer.begin(lambda: ["m"], context.indexed_of)
-            time.sleep(0.2)
-            assert context.indexes.opened("m") is None, "the client may still shake hands"
-            indexer.greet()
-            assert indexed(context, "m")
+            yield indexer, context
+
+
+def test_the_end_of_the_handshake_is_not_waited_for_in_vain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with warming_up(tmp_path, monkeypatch, 3600.0) as (indexer, context):
+        time.sleep(0.2)
+        assert context.indexes.opened("m") is None, "the client may still shake hands"
+        indexer.greet()
+        assert indexed(context, "m")
 
 
 def test_a_client_that_goes_on_calling_is_given_a_rest_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "_FIRST_SECONDS", 3600.0)
-    workspace = manuals.write(tmp_path, {"m/a.md": "# A\n"})
-    with closing(manuals.opened(workspace)) as application:
-        context = application.contexts["manual"]
-        with closing(BackgroundIndexer()) as indexer:
-            indexer.begin(lambda: ["m"], context.indexed_of)
-            indexer.greet()
-            with indexer.call():
-                time.sleep(background._REST_SECONDS + 0.2)
-                assert context.indexes.opened("m") is None, "the call has the processor"
-            assert indexed(context, "m")
+    with warming_up(tmp_path, monkeypatch, 3600.0) as (indexer, context):
+        indexer.greet()
+        with indexer.call():
+            time.sleep(background._REST_SECONDS + 0.2)
+            assert context.indexes.opened("m") is None, "the call has the processor"
+        assert indexed(context, "m")
 
 
 def test_a_client_that_never_rests_does_not_stop_the_indexing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "_FIRST_SECONDS", 0.3)
-    workspace = manuals.write(tmp_path, {"m/a.md": "# A\n"})
-    with closing(manuals.opened(workspace)) as application:
-        context = application.contexts["manual"]
-        with closing(BackgroundIndexer()) as indexer:
-            indexer.begin(lambda: ["m"], context.indexed_of)
-            indexer.greet()
-            with indexer.call():
-                assert indexed(context, "m")
+    with warming_up(tmp_path, monkeypatch, 0.3) as (indexer, context):
+        indexer.greet()
+        with indexer.call():
+            assert indexed(context, "m")
