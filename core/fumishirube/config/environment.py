@@ -58,18 +58,18 @@ def refuse_unknown_names(
     Raises:
         ConfigError: when nothing that is offered knows a name.
     """
-    decided = [(name, info) for model in offered for name, _, info in variables(model)]
-    shared = [env for model in used for _, _, info in variables(model) for env in _envs(info)]
-    for env in shared:
+    envs = [env for model in used for _, _, info in variables(model) for env in _envs(info)]
+    for env in envs:
         text = environ.get(env.name, "").strip()
         if not (env.shared and text):
             continue
-        fields = [info for name, info in decided if name == env.name]
-        known = [name for info in fields for name in choices(info)]
-        named = {name.strip().removeprefix("+") for name in text.split(",") if name.strip()}
-        if named != {"none"} and not named <= {*known}:
-            expected = f"none, or any of {', '.join(dict.fromkeys(known))}"
-            raise ConfigError(f'expected {expected}, got "{text[:_SHOWN]}"', at=env.name)
+        decided = [
+            info for model in offered for name, _, info in variables(model) if name == env.name
+        ]
+        known = dict.fromkeys(name for info in decided for name in choices(info))
+        named = {name.removeprefix("+") for name in _listed(env, text)}
+        if named != {"none"} and not named <= known.keys():
+            raise ConfigError(f'expected {_any_of(known)}, got "{text[:_SHOWN]}"', at=env.name)
 
 
 def is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
@@ -91,7 +91,7 @@ def expectation(info: FieldInfo, *, in_file: bool = False) -> str:
         if any(env.paths for env in _envs(info)):
             return "paths separated as in PATH, or none"
         names += [name for env in _envs(info) for name in env.others]
-        return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
+        return _any_of(names) if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
     text = " or ".join(kinds or map(str, _literals(info))) or "value"
@@ -141,13 +141,22 @@ def _default_values(info: FieldInfo) -> dict[str, Any]:
     return default.model_dump(by_alias=True) if isinstance(default, BaseModel) else {}
 
 
+def _any_of(names: Iterable[str]) -> str:
+    return f"none, or any of {', '.join(names)}"
+
+
+def _listed(env: Env, text: str) -> list[str]:
+    """Return the values of a variable that is a list."""
+    parts = text.split(os.pathsep if env.paths else ",")
+    return [name.strip() for name in parts if name.strip()]
+
+
 def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
     value: Any = next((choice for choice in _literals(info) if str(choice) == text), text)
     if bool in _kinds(info.annotation):
         value = text.lower() in TRUE_WORDS if text.lower() in TRUE_WORDS | _FALSE_WORDS else text
     if _is_list(info):
-        parts = text.split(os.pathsep if env.paths else ",")
-        names = _added([name.strip() for name in parts if name.strip()], info, env.name)
+        names = _added(_listed(env, text), info, env.name)
         if env.shared:
             value = [name for name in names if name in choices(info)]
         else:

@@ -136,28 +136,31 @@ class Root:
         Raises:
             NeedsNarrowScope: when there are more files than the limit.
         """
+        return self._with_changes(before, touched) or self.survey("", entering)
+
+    def _with_changes(self, before: Survey, touched: Collection[str]) -> Survey | None:
+        """Return a survey with some files as they are now; ``None`` if more may have changed."""
         files = [*before.files]
         for path in touched:
             is_clean = is_allowed_name(path, first=True) and path == nfc(path)
             if not is_clean or path.rpartition("/")[2] in self.listing.ignore_files:
-                return self.survey("", entering)
+                return None
             place = bisect_left(files, path, key=lambda entry: entry.path)
             known = [entry for entry in files[place : place + 2] if entry.path == path]
             if any(entry.path == path for entry in before.unlisted) or len(known) > 1:
-                return self.survey("", entering)
+                return None
             try:
                 now = self.stat(path)
             except NotFound:
                 del files[place : place + len(known)]
                 continue
             except ToolError:
-                return self.survey("", entering)
+                return None
             is_listed = _is_only_spelling(known, now) if known else self._is_listed(path, before)
             if now.kind != "file" or not is_listed:
-                return self.survey("", entering)
+                return None
             files[place : place + len(known)] = [now]
-        fits = len(files) <= self.limits.files
-        return before._replace(files=files) if fits else self.survey("", entering)
+        return before._replace(files=files) if len(files) <= self.limits.files else None
 
     def _is_listed(self, path: str, before: Survey) -> bool:
         """Tell whether a new file is certainly listed: nothing but its own name decides that."""
@@ -177,10 +180,8 @@ class Root:
     def _exists(self, path: str) -> bool:
         try:
             self.stat(path)
-        except NotFound:
-            return False
-        except ToolError:
-            return True
+        except ToolError as error:
+            return not isinstance(error, NotFound)
         return True
 
     def stat(self, path: str) -> FolderEntry:
@@ -384,8 +385,6 @@ def _translate_os_errors(path: str) -> Iterator[None]:
     """Translate errors of the operating system, without absolute paths."""
     try:
         yield
-    except ToolError:
-        raise
     except (FileNotFoundError, NotADirectoryError) as error:
         raise missing(path) from error
     except PermissionError as error:

@@ -95,21 +95,22 @@ class ManualFolder:
         with self._lock:
             if isinstance(self.root, StoredRoot):
                 return self._sweep_stored(self.root)
-            watch, touched = self._watch, None
-            if watch is not None:
-                touched = watch.touched(begin=False)
-                if touched is not None and not touched and not self._claims.unsure:
-                    return self._claims.files
-            if watch is None:
-                survey = self.root.survey()
-            elif touched is None or len(touched) > _FEW:
-                survey = watch.survey(self.root)
+            if self._watch is None:
+                self._take(self.root.survey())
             else:
-                survey = self.root.resurvey(self._survey, touched, watch.enter)
-            self._take(survey)
-            if watch is not None:
-                watch.surveyed()
+                self._sweep_watched(self._watch)
             return self._claims.files
+
+    def _sweep_watched(self, watch: Watch) -> None:
+        touched = watch.touched(begin=False)
+        if touched is not None and not touched and not self._claims.unsure:
+            return
+        if touched is None or len(touched) > _FEW:
+            survey = watch.survey(self.root)
+        else:
+            survey = self.root.resurvey(self._survey, touched, watch.enter)
+        self._take(survey)
+        watch.surveyed()
 
     def _sweep_stored(self, root: StoredRoot) -> Mapping[str, ClaimedFile]:
         files = root.store.files()

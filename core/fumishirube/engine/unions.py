@@ -26,7 +26,7 @@ from fumishirube.corpus import (
     Term,
 )
 from fumishirube.corpus_kinds import VectorCorpus
-from fumishirube.engine.recoverable_index import IndexState
+from fumishirube.engine.recoverable_index import IndexState, joined_reasons
 from fumishirube.engine.reports import unsearched
 from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
@@ -131,7 +131,7 @@ class UnionCorpus:
     def unsearched(self, since: float) -> str | None:
         """Return which parts of which manuals did not answer since a time, if any."""
         missing = [(part.name, unsearched(part.corpus, since)) for part in self._parts]
-        return "; ".join(f"{name}: {what}" for name, what in missing if what) or None
+        return joined_reasons(*(f"{name}: {what}" for name, what in missing if what))
 
     def _for_parts(self, clause: Clause) -> Iterator[tuple[_UnionPart, Clause]]:
         return ((part, self._translate(clause, part)) for part in self._parts)
@@ -214,7 +214,7 @@ def united_state(
         UnionCorpus(manual_id, {name: state.corpus for name, state in states.items()}),
         sum(state.files for state in states.values()),
         tuple(chain.from_iterable(_prefixed(name, s.skipped) for name, s in states.items())),
-        "; ".join((*stale, *unread)) or None,
+        joined_reasons(*stale, *unread),
         hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         _united_outside([state.aside for state in states.values()]),
         unfinished=any(state.unfinished for state in states.values()),

@@ -14,7 +14,7 @@ from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.pipeline import Pipeline
 from fumishirube.engine.rankings import restore_ranking
-from fumishirube.engine.recoverable_index import IndexState, SearchExtent
+from fumishirube.engine.recoverable_index import IndexState, SearchExtent, joined_reasons
 from fumishirube.engine.reports import report_for_query
 from fumishirube.errors import IndexDamaged
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
@@ -136,10 +136,7 @@ class Finder(NamedTuple):
             sections=extent.sections,
             skipped=extent.skipped,
             aside=extent.aside,
-            degraded="; ".join(
-                filter(None, (state.degraded, *failures(search), self._unsearched(query)))
-            )
-            or None,
+            degraded=joined_reasons(state.degraded, *failures(search), self._unsearched(query)),
             cache=outcome,
             thresholds=thresholds,
             origin=Origin(self.configured.recipe, state.fingerprint, query.recorded()),

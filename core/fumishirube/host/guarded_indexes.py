@@ -22,7 +22,7 @@ from fumishirube.host.guarded_stages import (
     NamedInErrors,
 )
 from fumishirube.host.guarded_vectors import GuardedVectors
-from fumishirube.host.offered_types import check_texts
+from fumishirube.host.offered_types import check_texts, require
 from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.model import Passage
 from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
@@ -207,14 +207,6 @@ def check_frequencies(counts: Mapping[str, int], terms: Collection[str]) -> Mapp
     for term in terms:
         _number("frequencies", counts[term])
     return counts
-
-
-def require(name: str, value: Any, kind: type) -> Any:
-    """Return what a method of an index gave; raise a :class:`TypeError` for another type."""
-    if not isinstance(value, kind):
-        wanted = kind.__name__
-        raise TypeError(f"{name!r} of its index gave a {type(value).__name__} and no {wanted}")
-    return value
 
 
 def _require_all(name: str, values: Any, kind: type) -> None:

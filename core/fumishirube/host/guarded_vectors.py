@@ -10,8 +10,12 @@ from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import EmbeddingCounts, VectorStore
 from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.guarded_stages import NamedInErrors
+from fumishirube.host.offered_types import require
 
 T = TypeVar("T")
+
+_PART = "vectors"
+"""What errors call this part of an index."""
 
 
 class GuardedVectors(NamedInErrors[VectorStore]):
@@ -22,9 +26,7 @@ class GuardedVectors(NamedInErrors[VectorStore]):
     def stamps(self) -> Mapping[str, str]:
         """Return the complete files with their stamps."""
         with self._watched("stamps"):
-            stamps = self._stage.stamps()
-            if not isinstance(stamps, Mapping):
-                raise _wrong("stamps", stamps, "Mapping")
+            stamps: Mapping[str, str] = require("stamps", self._stage.stamps(), Mapping, _PART)
             return stamps
 
     def update(
@@ -57,8 +59,7 @@ class GuardedVectors(NamedInErrors[VectorStore]):
                 if error not in failed:
                     raise
             else:
-                if not isinstance(counts, EmbeddingCounts):
-                    raise _wrong("update", counts, "EmbeddingCounts")
+                require("update", counts, EmbeddingCounts, _PART)
                 return counts
         raise failed[-1]
 
@@ -75,12 +76,11 @@ class GuardedVectors(NamedInErrors[VectorStore]):
         with self._watched("nearest"):
             similar = self._stage.nearest(vector, stamps, limit, within, per_file, on)
             if not isinstance(similar, Sequence) or not all(map(_is_section, similar)):
-                raise _wrong("nearest", similar, "sequence of sections")
+                kind = type(similar).__name__
+                raise TypeError(
+                    f"'nearest' of its {_PART} gave a {kind} and no sequence of sections"
+                )
             return similar
-
-
-def _wrong(name: str, value: object, wanted: str) -> TypeError:
-    return TypeError(f"{name!r} of its vectors gave a {type(value).__name__} and no {wanted}")
 
 
 def _is_section(section: object) -> bool:

@@ -183,6 +183,18 @@ def check_writing(written: Any) -> WrittenTerms:
     return joined, characters, {*check_texts(parts)}
 
 
+def require(name: str, value: Any, kind: type, of: str = "index") -> Any:
+    """Return what a method of an index, or of a part of it, gave.
+
+    Raises:
+        TypeError: when it has another type.
+    """
+    if not isinstance(value, kind):
+        wanted = kind.__name__
+        raise TypeError(f"{name!r} of its {of} gave a {type(value).__name__} and no {wanted}")
+    return value
+
+
 def require_clause(clause: object) -> None:
     """Raise a :class:`TypeError` unless it is a clause, with all that is in it."""
     match clause:

@@ -123,8 +123,8 @@ class ToolHost:
     def _places(self, entry: ServedSurface) -> Mapping[str, str]:
         """Return the file and line of each setting; a surface calls its own by their names."""
         written, settings = self.loaded.written, f"{entry.coordinate}.with."
-        own = {c.removeprefix(settings): c for c in written if c.startswith(settings)}
-        return {**written, **{name: written[c] for name, c in own.items()}}
+        own = {c.removeprefix(settings): written[c] for c in written if c.startswith(settings)}
+        return {**written, **own}
 
     @cached_property
     def _offering(self) -> dict[str, ServedSurface]:
