@@ -101,10 +101,8 @@ class Application(ToolHost):
             self.state.path, plugins, former.guard if former else None
         )
         self.guarded = GuardedOffers(plugins, self.guard, strict=self.config.strict)
-        implementations = plugins.manager.hook.search_finished.get_hookimpls()
-        self._observers: list[tuple[str, Callable[[Trace], object]]] = [
-            (hook.plugin_name, self.guarded.observer(hook.plugin_name, hook.function))
-            for hook in implementations
+        self._observers = [
+            (plugin, self.guarded.observer(plugin, hook)) for plugin, hook in plugins.observers()
         ]
         self.contexts: dict[str, PipelineContext] = {}
         before = former.memory if former else None
