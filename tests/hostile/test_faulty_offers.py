@@ -465,7 +465,10 @@ def test_an_observer_that_exits_costs_no_answer_and_is_named(
     "observer",
     [
         "@hook\ndef search_finished(): print('observed')\n",
-        "@hook(wrapper=True)\ndef search_finished(trace):\n    print('observed')\n    return (yield)\n",
+        (
+            "@hook(wrapper=True)\n"
+            "def search_finished(trace):\n    print('observed')\n    return (yield)\n"
+        ),
     ],
     ids=["without arguments", "wrapper"],
 )

@@ -371,16 +371,12 @@ def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
                 problem = f"{noun} {name!r} is also offered by {names}; none gets it"
                 problems.append(PluginProblem(problem, (noun, name)))
             else:
-                _put(plugins, kind_name, offer)
+                if isinstance(offer, Command):
+                    plugins.commands.put(offer)
+                else:
+                    plugins.registry[kind_name].put(offer)
                 accepted.append((noun, name))
         plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
-
-
-def _put(plugins: Plugins, kind_name: str, offer: RegisteredStage | Command) -> None:
-    if isinstance(offer, Command):
-        plugins.commands.put(offer)
-    else:
-        plugins.registry[kind_name].put(offer)
 
 
 def _report(
