@@ -14,7 +14,7 @@ _REPORTING_FACTOR = 0.4
 _LEFT = 6
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^「」]*」|『[^『』]*』|`[^`]*`")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|「[^「」]*」|『[^『』]*』|`[^`]*`")
 _SENTENCE = re.compile(r"(?:[^.!?。]|[.!?](?!\s|$|[^\x00-\x7f]))+(?:[.!?。]+|$)")
 _LATIN = re.compile("[a-z]{2}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -281,6 +282,13 @@ def test_many_are_told_of_without_losing_one() -> None:
 )
 def test_hostile_texts_are_no_trouble(piece: str) -> None:
     addressed(piece * (12_000 // len(piece)))
+
+
+@pytest.mark.parametrize("piece", ["“", "#", "になりきって"])
+def test_a_long_text_takes_time_by_its_length(piece: str) -> None:
+    began = time.process_time()
+    judged(piece * (120_000 // len(piece)))
+    assert time.process_time() - began < 3
 
 
 def test_letters_that_nobody_sees_are_read() -> None:
