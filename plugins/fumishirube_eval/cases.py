@@ -83,9 +83,7 @@ def save_cases(cases: Sequence[Case], file: Path) -> None:
     write_text(file, "".join(f"{case.line}\n" for case in cases))
 
 
-def _case(data: object, where: str) -> Case:
-    if not isinstance(data, dict):
-        raise ConfigError(f'{where}: a case is a JSON object, such as {{"case_id": …}}')
+def _case(data: dict[str, Any], where: str) -> Case:
     try:
         case = parse_arguments(Case, _own(data, where))
     except ToolError as error:

@@ -19,7 +19,7 @@ from warm_start import warm_script
 from fumishirube.errors import ConfigError
 from fumishirube_eval.agent_commands import PLACEHOLDERS, AgentCommand
 from fumishirube_eval.agent_grading import holds, judge_prompt
-from fumishirube_eval.agent_questions import load_agent_questions
+from fumishirube_eval.agent_questions import chosen_questions, load_agent_questions
 from fumishirube_eval.agent_report import answer_pairs, chart_svg, compared, markdown, totals
 from fumishirube_eval.agent_runs import OURS, SHELL, AgentAnswer, AgentRun, prompt_for
 
@@ -340,6 +340,17 @@ def test_two_lines_of_facts_for_a_question_are_refused(tmp_path: Path) -> None:
     (tmp_path / "g.jsonl").write_text(line * 2, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"g\.jsonl: two lines have the id 'a'"):
         load_agent_questions(tmp_path / "q.jsonl", tmp_path / "g.jsonl")
+
+
+def test_a_line_of_questions_is_an_object_and_one_named_twice_is_asked_once(tmp_path: Path) -> None:
+    questions, gold = tmp_path / "q.jsonl", tmp_path / "g.jsonl"
+    questions.write_text('{"id": "a", "question": "?"}\n', encoding="utf-8")
+    gold.write_text('{"id": "a", "must_have": ["x"]}\n', encoding="utf-8")
+    loaded = load_agent_questions(questions, gold)
+    assert chosen_questions(loaded, ["a", "a"]) == loaded
+    gold.write_text("[]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"g\.jsonl line 1: expected a JSON object"):
+        load_agent_questions(questions, gold)
 
 
 def test_names_with_bars_stay_in_their_cells() -> None:
