@@ -22,7 +22,7 @@ WORDS_SHARE = 0.5
 JUDGE_SECONDS = 300
 
 _REMARK = re.compile(r"\([^()]*\)")
-_FIGURE = re.compile(r"(?<![0-9.])[0-9][0-9,]*(?:\.[0-9]+)*")
+_FIGURE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)*")
 _WORD = re.compile(r"[ァ-ヴー]{2,}|[一-鿿々]+|[a-z][a-z0-9_.-]*[a-z0-9]")
 _VERDICTS = re.compile(r"\[\s*(?:true|false)\s*(?:,\s*(?:true|false)\s*)*\]", re.IGNORECASE)
 _COMMON = re.compile(

@@ -376,6 +376,8 @@ def test_a_command_that_is_not_there_is_named(workspace: Path) -> None:
         ("relay HR-10", "It uses the relay at HR-10.", True),
         ("1,398 m", "It stands at 1398 m.", True),
         ("1,398 m", "It stands at 11,398 m.", False),
+        ("1,398,000.5 m", "It stands at 1398000.5 m.", True),
+        ("lanes 3 and 5", "It uses the lanes 3,5", True),
         ("50 万ドルに引き上げた (もとの倍)", "資本金は50万ドルに増えた", True),
         ("14文字|十四文字", "十四文字以上", True),
         ("unhygienic", "They are Unhygienic", True),
