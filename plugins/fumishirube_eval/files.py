@@ -66,7 +66,7 @@ def check_writable(file: Path) -> None:
     try:
         if file.is_file() or file.is_dir():
             file.open("ab").close()
-        if file.is_file() or not file.exists():  # others, such as /dev/stdout, are not replaced
+        if file.is_file() or not file.exists():  # others, such as pipes, are not replaced
             TemporaryFile(dir=file.resolve().parent).close()
     except OSError as error:
         raise _unwritten(file) from error
@@ -91,7 +91,7 @@ def write_text(file: Path, text: str) -> None:
     """
     data = text.encode("utf-8", "replace")
     try:
-        if file.exists() and not file.is_file():  # such as /dev/stdout
+        if file.exists() and not file.is_file():  # such as a pipe
             file.write_bytes(data)
             return
         file.touch()  # with the mode that the user's files have
