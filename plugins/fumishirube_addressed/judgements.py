@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from fumishirube.agreed_names import AddressReason
-from fumishirube.text import fold
+from fumishirube.text import fold, without_unseen
 from fumishirube_addressed.cues import CUES, HIDING, JAPANESE, LATIN, REPORTING, Cue
 
 _REPORTING_FACTOR = 0.4
 _LEFT = 6
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-_TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^「」]*」|『[^『』]*』|`[^`]*`")
+_READ_AS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)} | {0x2028: "\n", 0x2029: "\n"}
+"""Tags, which hide letters, and separators of lines."""
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|「[^「」]*」|『[^『』]*』|`[^`]*`")
 _SENTENCE = re.compile(r"(?:[^.!?。]|[.!?](?!\s|$|[^\x00-\x7f]))+(?:[.!?。]+|$)")
 _LATIN = re.compile("[a-z]{2}")
 
@@ -25,7 +25,7 @@ def judged(passage: str) -> tuple[float, frozenset[AddressReason]]:
     Takes time linear in its length.
     """
     weights = {cue: cue.weight for cue in HIDING if cue.pattern.search(passage)}
-    plain = _INVISIBLE.sub("", passage).translate(_TAGS)
+    plain = without_unseen(passage.translate(_READ_AS))
     for sentence in _sentences(plain):
         doubt = _REPORTING_FACTOR if REPORTING.search(sentence) else 1.0
         for cue in _fitting(sentence):

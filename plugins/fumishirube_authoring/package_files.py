@@ -131,7 +131,7 @@ def _occurs(name: str, texts: list[str]) -> bool:
 
 
 def _pin(running: str) -> str:
-    """Return the requirement on this package: this minor version, from this patch on."""
+    """Return the requirement on this package: its minor version."""
     major, minor = running.split(".")[:2]
     return f">={major}.{minor},<{major}.{int(minor) + 1}"
 

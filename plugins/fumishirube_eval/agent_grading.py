@@ -22,7 +22,7 @@ WORDS_SHARE = 0.5
 JUDGE_SECONDS = 300
 
 _REMARK = re.compile(r"\([^()]*\)")
-_FIGURE = re.compile(r"(?<![0-9.])[0-9][0-9,]*(?:\.[0-9]+)*")
+_FIGURE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)*")
 _WORD = re.compile(r"[ァ-ヴー]{2,}|[一-鿿々]+|[a-z][a-z0-9_.-]*[a-z0-9]")
 _VERDICTS = re.compile(r"\[\s*(?:true|false)\s*(?:,\s*(?:true|false)\s*)*\]", re.IGNORECASE)
 _COMMON = re.compile(
@@ -110,9 +110,10 @@ def judge_prompt(question: AgentQuestion, answer: str) -> str:
 def holds(fact: str, answer: str) -> bool:
     """Return whether an answer states a fact.
 
-    It does when it contains all figures and at least half of the words of the fact. Width, case and
-    commas in numbers are ignored, and so is text in parentheses in the fact. ``a|b`` is stated when
-    either side is; an empty side is none. Negation is not recognised.
+    It does when it contains all figures and at least half of the words of the fact, or a fact that
+    has neither, such as ``no``. Width, case and commas in numbers are ignored, and so is text in
+    parentheses in the fact. ``a|b`` is stated when either side is; an empty side is none. Negation
+    is not recognised.
     """
     text = _plain(answer)
     return any(_holds(_plain(side), text) for side in fact.split("|") if side.strip())
@@ -124,7 +125,7 @@ def _holds(fact: str, answer: str) -> bool:
         core = fact
     figures, words = list(_figures(core)), _words(core)
     if not figures and not words:
-        return core.strip() in answer
+        return _has(answer, core.strip(), r"(?![a-z0-9])")
     in_answer = set(_figures(answer))
     if not in_answer.issuperset(figures):
         return False
@@ -148,7 +149,7 @@ def _words(text: str) -> Sequence[str]:
     return [word for word in distinct if not _COMMON.fullmatch(word)]
 
 
-def _has(answer: str, word: str) -> bool:
+def _has(answer: str, word: str, end: str = "") -> bool:
     if not word.isascii():
         return word in answer
-    return re.search(rf"(?<![a-z0-9]){re.escape(word)}", answer) is not None
+    return re.search(rf"(?<![a-z0-9]){re.escape(word)}{end}", answer) is not None

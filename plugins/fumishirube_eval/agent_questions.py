@@ -78,7 +78,7 @@ def load_agent_questions(questions: Path, gold: Path) -> list[AgentQuestion]:
 
 
 def chosen_questions(questions: Sequence[AgentQuestion], ids: Sequence[str]) -> list[AgentQuestion]:
-    """Return the questions with the given ids; all of them for no ids.
+    """Return the questions with the given ids, each once; all of them for no ids.
 
     Raises:
         ConfigError: when there is no question with an id.
@@ -87,7 +87,7 @@ def chosen_questions(questions: Sequence[AgentQuestion], ids: Sequence[str]) -> 
     for name in ids:
         if name not in by_id:
             raise ConfigError(f"--id: there is no question {name!r}")
-    return [by_id[name] for name in ids] if ids else list(questions)
+    return [by_id[name] for name in dict.fromkeys(ids)] if ids else list(questions)
 
 
 def _lines(file: Path, model: type[R]) -> Iterator[R]:

@@ -83,9 +83,7 @@ def save_cases(cases: Sequence[Case], file: Path) -> None:
     write_text(file, "".join(f"{case.line}\n" for case in cases))
 
 
-def _case(data: object, where: str) -> Case:
-    if not isinstance(data, dict):
-        raise ConfigError(f'{where}: a case is a JSON object, such as {{"case_id": …}}')
+def _case(data: dict[str, Any], where: str) -> Case:
     try:
         case = parse_arguments(Case, _own(data, where))
     except ToolError as error:
@@ -100,7 +98,6 @@ def _own(data: dict[str, Any], where: str) -> dict[str, Any]:
     """Return the keys of a case. Other keys are allowed, unless they look like a misspelling."""
     keys = list(Case.model_fields)
     for key in data:
-        hint = did_you_mean(key, keys, "", cutoff=_MISSPELT)
-        if hint and key not in keys:
+        if key not in keys and (hint := did_you_mean(key, keys, "", cutoff=_MISSPELT)):
             raise ConfigError(f"{where}: there is no key {key!r}; {hint}")
     return {key: value for key, value in data.items() if key in keys}

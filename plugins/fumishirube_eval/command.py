@@ -154,6 +154,8 @@ def _check(options: Namespace) -> None:
         raise ConfigError(
             f"--out {options.out.name}: it exists already; name another file, or delete it"
         )
+    if options.out:
+        check_writable(options.out)
 
 
 def _application(file: Path | None, options: Namespace, stack: ExitStack) -> Application:

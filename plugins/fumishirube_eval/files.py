@@ -29,8 +29,8 @@ def file_lines(file: Path) -> list[bytes]:
     return content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
 
 
-def json_lines(lines: Iterable[bytes], name: str) -> Iterator[tuple[str, int, Any]]:
-    """Yield where each line is, in words for errors and by its number, and its data.
+def json_lines(lines: Iterable[bytes], name: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield where each line is, in words for errors and by its number, and the object on it.
 
     Blank lines are ignored; ``name`` is the name of the file.
 
@@ -40,7 +40,10 @@ def json_lines(lines: Iterable[bytes], name: str) -> Iterator[tuple[str, int, An
     for number, line in enumerate(lines, start=1):
         if line.strip():
             where = f"{name} line {number}"
-            yield where, number, _parsed(line, where)
+            data = _parsed(line, where)
+            if not isinstance(data, dict):
+                raise ConfigError(f"{where}: expected a JSON object")
+            yield where, number, data
 
 
 def _parsed(line: bytes, where: str) -> Any:
@@ -63,7 +66,7 @@ def check_writable(file: Path) -> None:
     try:
         if file.is_file() or file.is_dir():
             file.open("ab").close()
-        if file.is_file() or not file.exists():  # others, such as /dev/stdout, are not replaced
+        if file.is_file() or not file.exists():  # others, such as pipes, are not replaced
             TemporaryFile(dir=file.resolve().parent).close()
     except OSError as error:
         raise _unwritten(file) from error
@@ -88,7 +91,7 @@ def write_text(file: Path, text: str) -> None:
     """
     data = text.encode("utf-8", "replace")
     try:
-        if file.exists() and not file.is_file():  # such as /dev/stdout
+        if file.exists() and not file.is_file():  # such as a pipe
             file.write_bytes(data)
             return
         file.touch()  # with the mode that the user's files have

@@ -19,7 +19,7 @@ from warm_start import warm_script
 from fumishirube.errors import ConfigError
 from fumishirube_eval.agent_commands import PLACEHOLDERS, AgentCommand
 from fumishirube_eval.agent_grading import holds, judge_prompt
-from fumishirube_eval.agent_questions import load_agent_questions
+from fumishirube_eval.agent_questions import chosen_questions, load_agent_questions
 from fumishirube_eval.agent_report import answer_pairs, chart_svg, compared, markdown, totals
 from fumishirube_eval.agent_runs import OURS, SHELL, AgentAnswer, AgentRun, prompt_for
 
@@ -342,6 +342,17 @@ def test_two_lines_of_facts_for_a_question_are_refused(tmp_path: Path) -> None:
         load_agent_questions(tmp_path / "q.jsonl", tmp_path / "g.jsonl")
 
 
+def test_a_line_of_questions_is_an_object_and_one_named_twice_is_asked_once(tmp_path: Path) -> None:
+    questions, gold = tmp_path / "q.jsonl", tmp_path / "g.jsonl"
+    questions.write_text('{"id": "a", "question": "?"}\n', encoding="utf-8")
+    gold.write_text('{"id": "a", "must_have": ["x"]}\n', encoding="utf-8")
+    loaded = load_agent_questions(questions, gold)
+    assert chosen_questions(loaded, ["a", "a"]) == loaded
+    gold.write_text("[]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"g\.jsonl line 1: expected a JSON object"):
+        load_agent_questions(questions, gold)
+
+
 def test_names_with_bars_stay_in_their_cells() -> None:
     run = AgentRun(OURS, "a", "g", (replace(answer("q|1", 10, (True,)), kind="x|\ny"),))
     assert "| q\\|1 | x\\| y | 1/1 |" in "\n".join(markdown(run, None, "c.svg"))
@@ -365,11 +376,16 @@ def test_a_command_that_is_not_there_is_named(workspace: Path) -> None:
         ("relay HR-10", "It uses the relay at HR-10.", True),
         ("1,398 m", "It stands at 1398 m.", True),
         ("1,398 m", "It stands at 11,398 m.", False),
+        ("1,398,000.5 m", "It stands at 1398000.5 m.", True),
+        ("lanes 3 and 5", "It uses the lanes 3,5", True),
         ("50 万ドルに引き上げた (もとの倍)", "資本金は50万ドルに増えた", True),
         ("14文字|十四文字", "十四文字以上", True),
         ("unhygienic", "They are Unhygienic", True),
         ("unhygienic", "They are hygienic", False),
         ("dotnet-ef", "dotnet-grpc", False),
+        ("cannot be extended|no", "As far as I know, it can be.", False),
+        ("cannot be extended|no", "No.", True),
+        ("はい", "はい、できます", True),
         ("10 days|", "I have no idea", False),
         ("10 days||ten days", "I have no idea", False),
         ("10 days||ten days", "It takes ten days.", True),

@@ -61,7 +61,7 @@ def test_a_line_is_ended_by_lf_alone(tmp_path: Path) -> None:
 
 BAD_CASES = [
     ("{", "cases.jsonl line 2: Expecting property name"),
-    ("[1]", "cases.jsonl line 2: a case is a JSON object"),
+    ("[1]", "cases.jsonl line 2: expected a JSON object"),
     (RAW, "cases.jsonl line 2: case_id 'c1' is that of line 1 too"),
     ({"case_id": "x"}, "cases.jsonl line 2: query is required"),
     (RAW | {"case_id": 2}, "cases.jsonl line 2: case_id must be a string"),
@@ -115,6 +115,7 @@ def test_a_bad_case_is_told_with_its_line(workspace: Path, line: Any, told: str)
         (["c.jsonl", "--rows", "manuals/../c.jsonl"], "c.jsonl: it is read too"),
         (["c.jsonl", "--gate", "g.toml", "--rows", "g.toml"], "g.toml: it is read too"),
         (["--known-item", "--out", "c.jsonl"], "--out c.jsonl: it exists already; name another"),
+        (["--known-item", "--out", "absent/k", "--config", "absent.yaml"], "k: it cannot be"),
         (["c.jsonl", "--rows", "new.jsonl", "--config", "absent.yaml"], "absent.yaml"),
     ],
 )
@@ -249,12 +250,10 @@ def test_empty_lines_divide_sentences_as_ever(text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(60)
-def test_empty_lines_are_passed_over_in_linear_time() -> None:
+def test_empty_lines_and_brackets_are_passed_over_in_linear_time() -> None:
     """A square of them took minutes."""
-    assert [*sentences("A first sentence" + "\n" * 400_000 + "and a second one")] == [
-        "A first sentence",
-        "and a second one",
-    ]
+    text = "A first sentence" + "\n" * 400_000 + "and a second one\n\n" + "[" * 400_000
+    assert [*sentences(text)] == ["A first sentence", "and a second one"]
 
 
 def test_known_items_are_the_same_every_time(workspace: Path, tmp_path: Path) -> None:
@@ -299,6 +298,13 @@ def test_known_items_are_found(workspace: Path) -> None:
     assert 0 < told["p50_latency_ms"] <= told["p95_latency_ms"]
     assert done.json["gate"]["passed"] is True
     assert set(done.json["facets"]) == {"sentence", "rare", "shared"}
+
+
+def test_a_manual_that_is_named_twice_makes_each_case_once(workspace: Path, tmp_path: Path) -> None:
+    twice, file = ("--manual", "field-guide") * 2, tmp_path / "known.jsonl"
+    done = fumishirube("eval", "--known-item", "999", *twice, "--out", str(file), cwd=workspace)
+    assert done.code == 0
+    assert load_cases(file)
 
 
 def test_known_items_have_no_word_that_markup_divides(tmp_path: Path) -> None:

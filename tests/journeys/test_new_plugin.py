@@ -99,6 +99,9 @@ def test_the_command_of_a_surface_counts_in_every_manual_that_ls_lists(tmp_path:
     assert run("ls").stdout.split() == ["m1/", "specs/"]
     counted = run("recent", "oil")
     assert counted.stdout == "m1: 1 of 1 files\nspecs: 1 of 1 files\n", counted.stderr
+    unwritten = run("recent", "oil", "--page", "absent/counts.html")
+    said = "configuration error: --page counts.html: it cannot be written there\n"
+    assert (unwritten.returncode, unwritten.stderr) == (2, said)
 
 
 # --- what is written ------------------------------------------------------------------------

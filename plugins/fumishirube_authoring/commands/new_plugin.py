@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
         message = f"{options.name!r} is there already; choose another name, or move it away"
         raise Conflict(message) from error
     except OSError as error:
-        raise Forbidden("the folder cannot be written; check its permissions") from error
+        raise Forbidden("the folder cannot be written; check permissions and the disk") from error
     if options.json:
         print_json({"folder": options.name, "files": [*sorted(made)]})
         return OK

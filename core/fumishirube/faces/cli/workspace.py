@@ -152,13 +152,13 @@ def search_context(application: Application) -> PipelineContext:
 
 
 def chosen_manuals(context: SurfaceContext, wanted: list[str]) -> list[str]:
-    """Return the ids of the wanted manuals, or of all when none is named.
+    """Return the ids of the wanted manuals, each once, or of all when none is named.
 
     Raises:
         NotFound: when no manual has this id; the message names the nearest.
     """
     if wanted:
-        return [known_manual(context, name) for name in wanted]
+        return list(dict.fromkeys(known_manual(context, name) for name in wanted))
     known = list(context.manuals())
     if not known:
         loose = context.loose_files()
