@@ -182,10 +182,6 @@ class BackgroundIndexer:
                 # The next call fails in the same way, and reports it.
                 _log.exception("indexing in the background failed")
 
-    def _catch_up(self, indexed: FolderIndex) -> None:
-        turn = _TurnBudget(cancelled=self._closing, calls=lambda: self._calls)
-        self._runs(partial(self._take_turn, indexed, turn), turn)
-
     def _take_turn(self, indexed: FolderIndex, turn: Budget) -> None:
         """Index for one turn, and queue what is left: also when nothing waits for it any more."""
         state = indexed.bring_up_to_date(turn, reporting=False)
@@ -212,7 +208,8 @@ class BackgroundIndexer:
                 return self._unchecked.pop(0).manual.check
             first = self._waiting.pop(0)
             self._changed.notify_all()
-            return partial(self._catch_up, first)
+            turn = _TurnBudget(cancelled=self._closing, calls=lambda: self._calls)
+            return partial(self._runs, partial(self._take_turn, first, turn), turn)
 
 
 @dataclass(frozen=True)

@@ -27,24 +27,14 @@ _VECTORS = 16
 """Vectors cached between a query and its answer."""
 
 
-class CacheScope(NamedTuple):
-    """Everything that determines an answer, except the text of the query."""
-
-    manual_id: str
-    corpus: str
-    pipeline: str
-    thresholds: Thresholds
-    milliseconds: int | None
-    query: tuple[tuple[str, Hashable], ...]
-
-
 class CacheKey(NamedTuple):
     """The cache's key of a query: its scope, and its text in normal form.
 
-    ``written`` are its texts as written, if a stage may tell these from others of the same form.
+    The ``scope`` is everything else that determines an answer. ``written`` are its texts as
+    written, if a stage may tell these from others of the same form.
     """
 
-    scope: CacheScope
+    scope: tuple[Hashable, ...]
     text: str
     written: tuple[str, ...] = ()
 
@@ -55,8 +45,7 @@ class CacheKey(NamedTuple):
         """Return the key of a query; its time budget is part of it."""
         text, rest = query.key()
         milliseconds = query.budget.milliseconds
-        scope = CacheScope(manual_id, corpus, pipeline, thresholds, milliseconds, rest)
-        return cls(scope, text)
+        return cls((manual_id, corpus, pipeline, thresholds, milliseconds, rest), text)
 
 
 class CachedSearch(NamedTuple):
@@ -160,7 +149,7 @@ class SearchCache:
             return CacheLookup("miss")
         return self._hit("exact", question, entry, None)
 
-    def _similar(self, scope: CacheScope, vector: Sequence[float]) -> CacheLookup:
+    def _similar(self, scope: tuple[Hashable, ...], vector: Sequence[float]) -> CacheLookup:
         now = self._now()
         best = max(
             (

@@ -145,6 +145,7 @@ class FileLoads:
     def __init__(self, manual: ManualFolder) -> None:
         self._manual = manual
         self._loads: dict[str, FileLoad] = {}
+        self.begun = self._loads.get
         self._thread: _LoadThread | None = None
 
     def begin(self, files: Sequence[ClaimedFile]) -> list[FileLoad]:
@@ -163,10 +164,6 @@ class FileLoads:
         thread.begin([load])
         thread.dismiss()
         return load
-
-    def begun(self, path: str) -> FileLoad | None:
-        """Return the load of a file that an earlier update began."""
-        return self._loads.get(path)
 
     def page(self, load: FileLoad) -> IndexedPage:
         """Return a result. It stays here until it is committed if it took long.

@@ -85,6 +85,7 @@ class FolderIndex:
         self._loads = FileLoads(manual)
         self._readers = FileReaders(manual)
         self._index = RecoverableIndex(open_index)
+        self.read = self._index.read_file
         self._index.rebuilt = ""  # damage from before the start leaves no answer incomplete
         if vectors is not None:
             vectors.follow(self._index)
@@ -265,26 +266,13 @@ class FolderIndex:
         return state._replace(slow=slow, pages=pages, incomplete=bool(degraded))
 
     def files(self) -> Mapping[str, StoredFile]:
-        """Return the files that the index stores, of the last commit of any process.
-
-        Raises:
-            Forbidden: when the index does not answer.
-        """
+        """Return the files that the index stores, of the last commit of any process."""
         if self._lock.acquire(seconds=0):  # else a call refreshes it, perhaps this one
             try:
                 self._refresh()
             finally:
                 self._lock.release()
         return self._index.files()
-
-    def read(self, path: str) -> bytes:
-        """Return the bytes of a file that the index stores.
-
-        Raises:
-            NotFound: when it is not stored, or no longer.
-            Unreadable: when other bytes are stored than it says.
-        """
-        return self._index.read_file(path)
 
     def close(self) -> None:
         """Close the index after a running update, or with the process if that does not end."""

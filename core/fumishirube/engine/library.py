@@ -165,12 +165,7 @@ class OutlyingFolders:
         return [name for name, folder in self._folders.items() if is_real_folder(folder)]
 
     def root(self, manual_id: str) -> Root:
-        """Return the folder of one manual.
-
-        Raises:
-            NotFound: when it does not exist.
-            Forbidden: when it is a symlink.
-        """
+        """Return the folder of one manual."""
         folder = self._folders.get(manual_id)
         if folder is None:
             raise NotFound("manual not found", manual_id=manual_id)

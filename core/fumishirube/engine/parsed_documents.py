@@ -150,21 +150,13 @@ class RememberingLoader:
         return self._loader.sources(root)
 
     def picture(self, root: Root, source: Source, view: PageView) -> Picture:
-        """Draw a page; pictures are not cached.
-
-        Raises:
-            Unreadable: when the file cannot be drawn.
-        """
+        """Draw a page; pictures are not cached."""
         if not isinstance(self._loader, PictureLoader):
             raise Unreadable("its loader draws no pages", "no_picture", path=source.path)
         return self._loader.picture(root, source, view)
 
     def load(self, root: Root, source: Source) -> Document:
-        """Return the document of a file, parsed now or earlier.
-
-        Raises:
-            Unreadable: when the loader cannot read it.
-        """
+        """Return the document of a file, parsed now or earlier."""
         key = self._key(root, source)
         document = self._documents.document(key, source.path)
         if document is None:

@@ -185,12 +185,7 @@ class RecoverableIndex:
         return self._index.files() if isinstance(self._index, StoresFiles) else {}
 
     def read_file(self, path: str) -> bytes:
-        """Return the bytes of a stored file.
-
-        Raises:
-            NotFound: when it is not stored.
-            Unreadable: when other bytes are stored than it says.
-        """
+        """Return the bytes of a stored file."""
         if not isinstance(self._index, StoresFiles):
             raise NotFound("no such file or folder", path=path)
         return self._index.read_file(path)

@@ -145,7 +145,7 @@ class Application(ToolHost):
 
     def loose_files(self) -> Sequence[str]:
         """Return the files beside the manuals, each below the name of their root."""
-        return self._of_manuals(PipelineContext.loose_files)
+        return self._of_manuals(lambda context: context.loose_files())
 
     def rejected_folders(self) -> Sequence[str]:
         """Return why folders are not manuals that may be meant to be."""

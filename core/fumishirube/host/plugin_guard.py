@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import get_ident
@@ -18,9 +19,8 @@ from fumishirube.disk.absolute_paths import shorten_paths
 from fumishirube.engine.owned_locks import working_thread
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
-from fumishirube.host.faults import FaultLog, described
+from fumishirube.host.faults import FaultLog, SlowWork, described
 from fumishirube.host.left_behind import Undoing
-from fumishirube.host.slow_work import SlowWork
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
@@ -38,6 +38,7 @@ class RefusedConfig(RecordedFault, ConfigError):
     """The same, if the plugin refuses the configuration, or something is not installed for it."""
 
 
+@dataclass(slots=True, eq=False)
 class RunningCode:
     """Code of a plugin at work on a thread; without ``work``, code that the plugin calls.
 
@@ -45,13 +46,10 @@ class RunningCode:
     that it called. ``abandoned`` tells whether whatever began it goes on without it.
     """
 
-    __slots__ = ("abandoned", "since", "thread", "work")
-
-    def __init__(self, work: ForeignWork | None, thread: int) -> None:
-        self.work = work
-        self.thread = thread
-        self.since = time.monotonic()
-        self.abandoned = False
+    work: ForeignWork | None
+    thread: int
+    since: float = field(default_factory=time.monotonic)
+    abandoned: bool = False
 
 
 class PluginGuard:

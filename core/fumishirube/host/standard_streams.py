@@ -29,12 +29,12 @@ def claim_wire() -> tuple[int, int]:
     # A stream that can seek, such as /dev/null, fails to change once it is a pipe.
     use_utf8_streams("backslashreplace")
     source, output_descriptor = duplicate(0), duplicate(1)
-    _point(0, os.devnull, os.O_RDONLY)
+    _empty(0, os.O_RDONLY)
     try:
         os.dup2(2, 1)
     except OSError:
         # Some launchers start their children without a standard error.
-        _point(1, os.devnull, os.O_WRONLY)
+        _empty(1, os.O_WRONLY)
     if sys.platform == "win32":
         _rebind_handles()
     claim_streams(owns_output=False)
@@ -198,8 +198,8 @@ def exit_now(code: int = 0) -> NoReturn:
     os._exit(code)
 
 
-def _point(descriptor: int, path: str, flags: int) -> None:
-    opened = os.open(path, flags)
+def _empty(descriptor: int, flags: int) -> None:
+    opened = os.open(os.devnull, flags)
     os.dup2(opened, descriptor)
     os.close(opened)
 

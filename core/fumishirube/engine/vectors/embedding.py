@@ -50,7 +50,7 @@ class CheckedEmbedder:
 
     def __init__(self, named: NamedEmbedder) -> None:
         self._named = named
-        self.query = lru_cache(_QUERIES)(self._query)
+        self.query = lru_cache(_QUERIES)(lambda text, size: self.embed([text], "query", size)[0])
         self._works = False
         self._failed: Exception | None = None
         self._message: str | None = None
@@ -69,10 +69,6 @@ class CheckedEmbedder:
             except Exception:  # recorded in ``failure``; the search goes on with words alone
                 return False
         return self._works
-
-    def _query(self, text: str, dimensions: int) -> Sequence[float]:
-        """Return the vector of a query."""
-        return self.embed([text], "query", dimensions)[0]
 
     def embed(
         self, texts: Sequence[str], role: Literal["query", "passage"], dimensions: int
