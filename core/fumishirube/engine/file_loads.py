@@ -12,13 +12,12 @@ from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import NamedTuple
 
 from fumishirube.engine.indexed_files import IndexedPage, read_file
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.parsing.loading import PagesRead, reporting_pages
-from fumishirube.stages import ClaimedFile, Loader
+from fumishirube.stages import ClaimedFile
 
 PATIENCE_SECONDS = 1.0
 """Seconds of one load after which another file is begun beside it."""
@@ -29,23 +28,15 @@ _MOST_PARSED = 8
 """The most files of an isolated loader: with more, their indexing takes the longer time."""
 
 
-class SlowFile(NamedTuple):
-    """A file that is still being loaded, the seconds so far, and the pages that its parser reports.
+class FileLoad:
+    """One version of a file, loaded once; ``pages_read`` is what its parser reports meanwhile.
 
     An abandoned load runs on, and its result is used by a later update.
     """
 
-    path: str
-    loader: Loader
-    seconds: float
-    pages_read: PagesRead | None = None
-
-
-class FileLoad:
-    """One version of a file, loaded once."""
-
     def __init__(self, file: ClaimedFile) -> None:
         self.file = file
+        self.path = file.source.path
         self.done = Event()
         self.began = inf
         self.took = 0.0
@@ -153,7 +144,7 @@ class FileLoads:
         if self._thread is None:
             self._thread = _LoadThread(self._manual)
         loads = [FileLoad(file) for file in files]
-        self._loads.update((load.file.source.path, load) for load in loads)
+        self._loads.update((load.path, load) for load in loads)
         self._thread.begin(loads)
         return loads
 
@@ -181,7 +172,7 @@ class FileLoads:
 
     def forget(self, load: FileLoad) -> None:
         """Drop a load whose result is committed, or no longer wanted."""
-        self._loads.pop(load.file.source.path, None)
+        self._loads.pop(load.path, None)
 
     @property
     def stuck(self) -> bool:
@@ -205,18 +196,17 @@ class FileLoads:
                 if path not in paths and load.done.is_set():
                     self.forget(load)
 
-    def slow(self) -> Iterator[SlowFile]:
-        """Yield the files that are still being loaded. Any thread may call this."""
-        for path, load in self._loads.copy().items():
-            if load.running and load.seconds > GRACE_SECONDS:
-                yield SlowFile(path, load.file.loader, load.seconds, load.pages_read)
+    def slow(self) -> Iterator[FileLoad]:
+        """Return what is still being loaded. Any thread may call this."""
+        loads = self._loads.copy().values()
+        return (load for load in loads if load.running and load.seconds > GRACE_SECONDS)
 
     def blocked(self, changed: Sequence[ClaimedFile]) -> bool:
         """Whether nothing can be taken or begun: each file waits for a slow load."""
         running = [load for load in self._loads.values() if load.running]
         if not running or any(load.seconds < PATIENCE_SECONDS for load in running):
             return False
-        paths = {load.file.source.path for load in running}
+        paths = {load.path for load in running}
         busy = busy_loaders(running)
         return all(file.source.path in paths or id(file.loader) in busy for file in changed)
 

@@ -261,7 +261,7 @@ class FolderIndex:
             skipped = tuple(sorted((*skipped, *waiting)))
             files += len(waiting)
         aside = self.manual.aside()._replace(headings=headings)
-        slow = tuple(file for file in self._loads.slow() if file.path in claimed)
+        slow = tuple(load for load in self._loads.slow() if load.path in claimed)
         state = IndexState(corpus, files, skipped, degraded, fingerprint, aside)
         return state._replace(slow=slow, pages=pages, incomplete=bool(degraded))
 

@@ -69,24 +69,19 @@ class Library:
 
     def _stored_ids(self) -> list[str]:
         ids = self._stored.ids() if self._stored else ()
-        return [name for name in ids if self._offered(name) and self._root.visible(name)]
+        return [name for name in ids if not self._fault(name) and self._root.visible(name)]
 
     def _inside(self) -> list[str]:
-        return [e.name for e in self._entries() if e.kind == "dir" and self._offered(e.name)]
+        return [e.name for e in self._entries() if e.kind == "dir" and not self._fault(e.name)]
 
     def is_outlying(self, manual_id: str) -> bool:
         """Tell whether a manual is outside the root; those inside come first."""
         return manual_id in self._outlying and manual_id not in self._inside()
 
     def manual(self, manual_id: str) -> ManualFolder:
-        """Return one manual.
-
-        Raises:
-            NotFound: when no manual has this id.
-            Forbidden: when it is a symlink.
-        """
+        """Return one manual."""
         manual_id = nfc(manual_id)
-        if not self._offered(manual_id):
+        if self._fault(manual_id):
             raise NotFound("manual not found", manual_id=manual_id)
         try:
             outlying = self.is_outlying(manual_id)
@@ -126,7 +121,8 @@ class Library:
         entries = self._entries()
         named = [(e.name, self._fault(e.name)) for e in entries if e.kind == "dir"]
         links = [(e.name, "it is a symbolic link") for e in entries if e.kind == "link"]
-        outlying = self._outlying.faults(self._inside())
+        beside = [name for name in self._inside() if name in self._outlying]
+        outlying = [(name, "a folder of the workspace has its name") for name in beside]
         faults = [*((name, fault) for name, fault in named if fault), *self._unnameable()]
         return sorted([*faults, *links, *outlying])
 
@@ -138,9 +134,6 @@ class Library:
                 allowed = is_allowed_name(entry.name, first=True)
                 if not allowed and entry.is_dir(follow_symlinks=False):
                     yield escaped_name(entry.name), "no path can begin with its name"
-
-    def _offered(self, name: str) -> bool:
-        return not self._fault(name)
 
     def _fault(self, name: str) -> str:
         return name_fault(name, self._reserved)
@@ -177,12 +170,6 @@ class OutlyingFolders:
         folder = self._folders[manual_id]
         digest = hashlib.sha256(f"{manual_id}\n{folder}".encode("utf-8", "surrogateescape"))
         return f"{manual_id}-{digest.hexdigest()[:_DIGEST_DIGITS]}"
-
-    def faults(self, inside: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Yield the manuals that cannot be offered, with reasons; the root has those ``inside``."""
-        for name in self._folders:
-            if name in inside:
-                yield name, "a folder of the workspace has its name"
 
 
 @runtime_checkable

@@ -218,11 +218,7 @@ class ManualFolder:
         return file.stamp + UNSURE + self.content_hash(file)
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
-        """Return the folders and the claimed files of one folder, sorted by name.
-
-        Raises:
-            NotFound: when the folder does not exist, or is hidden or ignored.
-        """
+        """Return the folders and the claimed files of one folder, sorted by name."""
         with self._lock:
             files, folders = self.sweep(), frozenset(self._survey.folders)
         entries = self.root.entries(path)
@@ -236,12 +232,7 @@ class ManualFolder:
         return sorted(self.sweep())
 
     def document(self, path: str) -> Document:
-        """Read a claimed file.
-
-        Raises:
-            NotFound: when it does not exist, or no loader claims it.
-            Unreadable: when its text cannot be read.
-        """
+        """Read a claimed file; raise if it does not exist, is not claimed, or cannot be read."""
         claimed = self.sweep().get(path)
         if claimed is None:
             entry = self.root.stat(path)
@@ -273,12 +264,7 @@ class ManualFolder:
             self._documents.clear()
 
     def places(self, path: str) -> Sequence[Place]:
-        """Return where people see the lines of a file; empty for plain text.
-
-        Raises:
-            NotFound: when it does not exist, or no loader claims it.
-            Unreadable: when its text cannot be read.
-        """
+        """Return where people see the lines of a file; empty for plain text."""
         # The last survey knows the loader; another survey takes longer than a search.
         claimed = self._claims.files.get(path) or self.sweep().get(path)
         if claimed is not None and not getattr(claimed.loader, "placed", False):

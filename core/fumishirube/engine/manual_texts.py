@@ -78,7 +78,7 @@ def _texts(
     state: IndexState,
     budget: Budget,
 ) -> Iterator[FileText | UnreadFile]:
-    slow = {file.path for file in state.slow}
+    slow = {load.path for load in state.slow}
     for file in wanted:
         budget.check()
         path = file.source.path

@@ -18,6 +18,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import replace_file
 from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
+from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import Forbidden, Unreadable
 from fumishirube.parsing.pictures import PageView, Picture, PictureLoader
 from fumishirube.parsing.records import document_of, document_record
@@ -119,8 +120,7 @@ class ParsedDocuments:
         return self._state.path / FOLDER / f"{key}.json.gz"
 
     def _text_file(self, key: str) -> Path:
-        name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
-        return self._state.path / FOLDER / f"{name}.txt.gz"
+        return self._state.path / FOLDER / f"{digest(key, 40)}.txt.gz"
 
 
 class RememberingLoader:

@@ -85,7 +85,7 @@ class Application(ToolHost):
         self.peers = former.peers if former else peers
         self.as_read = loaded
         self._requested = "surfaces" in loaded.config.model_fields_set
-        loaded = loaded.with_default_surfaces(plugins.registry.default_surfaces())
+        loaded = loaded.with_default_surfaces(plugins.registry.defaults(SURFACES))
         self._unadopted: dict[str, BaseException] = {}
         loaded = with_classic_settings(loaded, plugins.registry, self._unadopted)
         self.loaded = loaded
@@ -216,7 +216,7 @@ class Application(ToolHost):
         check_stages(
             surface, spec, stages, f"pipelines.{named}", self.plugins.registry, self.guarded
         )
-        of_default = use.name in self.plugins.registry.default_surfaces()
+        of_default = use.name in self.plugins.registry.defaults(SURFACES)
         return ConfiguredSurface(
             use.name,
             surface.stage,
@@ -231,7 +231,7 @@ class Application(ToolHost):
     def _default_pipeline(self, surface: Surface) -> dict[str, Any]:
         pipeline = dict(surface.pipeline)
         if isinstance(surface, HasDefaultLoaders):
-            registered = self.plugins.registry.default_loaders()
+            registered = self.plugins.registry.defaults("loaders")
             pipeline["loaders"] = [*surface.default_loaders(registered)]
         return pipeline
 

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
@@ -128,15 +127,12 @@ class GuardedTokenizer(NamedInErrors[Tokenizer]):
             most = max(MOST_ITEMS, _MOST_TERMS * len(text))  # a file may be one section
             return check_texts(self._stage.terms(text), most)
 
-    def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return a clause that matches wherever a folded text occurs, and whether only there."""
-        with self._watched("narrow"):
-            clause, exact = self._stage.narrow(text)
-            require_clause(clause)
-            return clause, bool(exact)
-
     def _checked(self, method: str, result: Any) -> Any:
         match method:
+            case "narrow":
+                clause, exact = result
+                require_clause(clause)
+                return clause, bool(exact)
             case "query_terms":
                 return check_texts(result)
             case "form_finder" if result is not None:
@@ -224,7 +220,7 @@ class GuardedLoader(GuardedStage[Loader]):
 
         late = self._late.pop(root.path, None)
         listing, files = late or (threaded(listed), root.listed)
-        with self._guard.waiting(work):
+        with self._guard.working(work):
             done = wait([listing], 0.0 if late else listing_seconds()).done
         if not done:
             self._late[root.path] = listing, files

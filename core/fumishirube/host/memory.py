@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 from collections.abc import Callable, Iterable
@@ -19,6 +18,7 @@ from fumishirube.config.sections import AdaptiveSettings, CacheSettings, TraceSe
 from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.roots import Root
 from fumishirube.engine.cache import CacheGuards, SearchCache
+from fumishirube.engine.indexed_files import digest
 from fumishirube.search_statistics import HasStatistics, SearchStatistics
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import Surface
@@ -205,7 +205,7 @@ class PeerProcesses:
 
         Each person's memory has a file of its own, in every process the same.
         """
-        name = hashlib.sha256(str(statistics).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        name = digest(str(statistics), 32)
         self._stores[name] = store
         store.elsewhere = partial(self._fetch, name)
 

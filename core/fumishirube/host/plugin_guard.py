@@ -77,7 +77,7 @@ class PluginGuard:
         """
         left: Sequence[str] = ()
         try:
-            with self._noted(work), self._marks.running(work.encoded):
+            with self.working(work), self._marks.running(work.encoded):
                 if prints:
                     yield left
                     return
@@ -93,8 +93,8 @@ class PluginGuard:
         FaultLog(self._state).record(work, problem)
 
     @contextmanager
-    def _noted(self, work: ForeignWork | None) -> Iterator[None]:
-        """Note what runs on this thread while the body does."""
+    def working(self, work: ForeignWork | None) -> Iterator[None]:
+        """Note what runs on this thread, or for what it waits, while the body runs."""
         thread = get_ident()
         running = self.running.setdefault(thread, [])
         running.append(RunningCode(work, thread))
@@ -109,11 +109,7 @@ class PluginGuard:
 
     def called_back(self) -> AbstractContextManager[None]:
         """Note that a plugin waits for the framework while the body runs."""
-        return self._noted(None)
-
-    def waiting(self, work: ForeignWork) -> AbstractContextManager[None]:
-        """Note that this thread waits for a plugin's code on another one while the body runs."""
-        return self._noted(work)
+        return self.working(None)
 
     def at_work(self, thread: int | None) -> RunningCode | None:
         """Return what a plugin runs on a thread, or on the one for whose lock that waits.

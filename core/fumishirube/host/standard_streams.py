@@ -35,8 +35,7 @@ def claim_wire() -> tuple[int, int]:
     except OSError:
         # Some launchers start their children without a standard error.
         _empty(1, os.O_WRONLY)
-    if sys.platform == "win32":
-        _rebind_handles()
+    _rebind_handles()
     claim_streams(owns_output=False)
     return source, output_descriptor
 
@@ -146,8 +145,7 @@ def claim_output(*, raw: bool = False) -> None:
         sys.stdout.flush()
         output_descriptor = duplicate(1)
         os.dup2(2, 1)
-        if sys.platform == "win32":
-            _rebind_handles()
+        _rebind_handles()
         stream = io.FileIO(output_descriptor, "wb")
         output = CommandOutput(
             io.BufferedWriter(stream), "utf-8", "replace", line_buffering=stream.isatty()
@@ -205,7 +203,7 @@ def _empty(descriptor: int, flags: int) -> None:
 
 
 def _rebind_handles() -> None:
-    """Point the handles that child processes inherit at the new places of the descriptors."""
+    """Point the handles that children inherit on Windows at the new places of the descriptors."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415 - only Windows keeps handles beside descriptors
         import msvcrt  # noqa: PLC0415 - the same

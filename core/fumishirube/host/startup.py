@@ -65,7 +65,7 @@ def read_with_plugins(
     loaded = read()
     plugins = load(loaded)
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
-    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
+    wanted = loaded.with_default_surfaces(plugins.registry.defaults("surfaces")).config.surfaces
     classic = any(use.use in known and takes(known[use.use]) for use in wanted)
     return (read(classic=True) if classic else loaded), plugins
 

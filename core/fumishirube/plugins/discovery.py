@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import (
     AbstractContextManager,
     contextmanager,
@@ -13,7 +13,6 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -196,7 +195,9 @@ def load_plugins(
             problem = PluginProblem(str(error), stage, not isinstance(error, _Unimportable))
             plugins.reports.append(_report(plugin, "refused", problems=[problem]))
     _resolve_clashes(plugins, offered)
-    plugins.reports += _of_other_versions(points) if strangers else ()
+    for plugin, remedy in of_other_versions(points) if strangers else ():
+        sentence = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
+        plugins.reports.append(_report(plugin, "refused", problems=[PluginProblem(sentence)]))
     plugins.reports.sort(key=lambda report: (not report.builtin, report.plugin))
     return plugins
 
@@ -212,13 +213,6 @@ class _LoadedPlugin(NamedTuple):
     offers: list[_Offer]
     deprecations: list[str]
     problems: list[PluginProblem]
-
-
-def _of_other_versions(points: Sequence[EntryPoint]) -> Iterator[PluginReport]:
-    """Report the plugins of other API versions, which are never imported."""
-    for plugin, remedy in of_other_versions(points):
-        problem = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
-        yield _report(plugin, "refused", problems=[PluginProblem(problem)])
 
 
 @contextmanager

@@ -154,13 +154,9 @@ class StageRegistry:
     def __getitem__(self, kind_name: str) -> StageKindRegistry:
         return self.kinds_by_name[kind_name]
 
-    def default_surfaces(self) -> list[str]:
-        """Return the names of the default surfaces, sorted."""
-        return [offer.name for offer in self[SURFACES] if offer.default]
-
-    def default_loaders(self) -> list[str]:
-        """Return the names of the default loaders, sorted."""
-        return [offer.name for offer in self[LOADERS] if offer.default]
+    def defaults(self, kind_name: str) -> list[str]:
+        """Return the names of the default stages of a kind, sorted."""
+        return [offer.name for offer in self[kind_name] if offer.default]
 
     def offers(self) -> Iterator[tuple[StageKind, RegisteredStage]]:
         """Yield every registered stage with its kind, sorted by name within a kind."""

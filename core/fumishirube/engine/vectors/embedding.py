@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import re
@@ -11,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
+from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError
 from fumishirube.stages import Embedder, Vectors
 from fumishirube.text.folding import estimate_tokens
@@ -151,16 +151,12 @@ def divided(sections: Sequence[SectionText | None]) -> Sequence[Sequence[tuple[s
     ``None`` stands for a section without a vector.
     """
     texts = (pieces(*section) if section else () for section in sections)
-    return [[(_key(text), text) for text in section] for section in texts]
+    return [[(digest(text, 32), text) for text in section] for section in texts]
 
 
 def keys_of(sections: Sequence[Sequence[tuple[str, str]]]) -> SectionKeys:
     """Return the keys of the pieces of each section."""
     return tuple(tuple(key for key, _ in section) for section in sections)
-
-
-def _key(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def pieces(heading: str, text: str) -> list[str]:
