@@ -157,11 +157,7 @@ class FileLoads:
         return load
 
     def page(self, load: FileLoad) -> IndexedPage:
-        """Return a result. It stays here until it is committed if it took long.
-
-        Raises:
-            FumishirubeError: what the loader raised; the next update loads the file again.
-        """
+        """Return a result, or raise what the loader raised; a slow one stays until its commit."""
         if load.took < PATIENCE_SECONDS:
             self.forget(load)
         try:

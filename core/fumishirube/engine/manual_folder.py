@@ -94,8 +94,8 @@ class ManualFolder:
         """
         with self._lock:
             if isinstance(self.root, StoredRoot):
-                return self._sweep_stored(self.root)
-            if self._watch is None:
+                self._sweep_stored(self.root)
+            elif self._watch is None:
                 self._take(self.root.survey())
             else:
                 self._sweep_watched(self._watch)
@@ -112,12 +112,11 @@ class ManualFolder:
         self._take(survey)
         watch.surveyed()
 
-    def _sweep_stored(self, root: StoredRoot) -> Mapping[str, ClaimedFile]:
+    def _sweep_stored(self, root: StoredRoot) -> None:
         files = root.store.files()
         if files is not self._stored_files or self._claims.unsure:
             self._take(root.survey())
             self._stored_files = files
-        return self._claims.files
 
     @property
     def check_due(self) -> bool:

@@ -73,11 +73,7 @@ class Recorder:
 
     @contextmanager
     def calling(self, call: StageCall) -> Iterator[None]:
-        """Record that a stage is running.
-
-        Raises:
-            Cancelled: when this search was abandoned.
-        """
+        """Record that a stage is running; raise if this search was abandoned."""
         if self.abandoned:
             raise Cancelled("the search was left behind")
         self.thread = get_ident()

@@ -107,11 +107,7 @@ class WatchedUpdates:
             _budget.reset(outer)
 
     def run_in_background(self, work: Callable[[], T], budget: Budget) -> T:
-        """Do work for which no call waits, however many calls of a plugin's code it needs.
-
-        Raises:
-            AbandonedWork: when one of them takes too long.
-        """
+        """Do work for which no call waits; raise if one call of a plugin's code takes too long."""
         return self._run(work, budget, lambda since: since + self._background_seconds)
 
     def _run(self, work: Callable[[], T], budget: Budget, usual: Callable[[float], float]) -> T:

@@ -154,11 +154,7 @@ class VectorFile:
 
 
 def _create(base: sqlite3.Connection) -> None:
-    """Make the tables of a new file.
-
-    Raises:
-        sqlite3.DatabaseError: when it is no new file, but one of another format.
-    """
+    """Make the tables of a new file; raise if it is none, but has another format."""
     base.execute("BEGIN IMMEDIATE")
     if base.execute("PRAGMA user_version").fetchone() == (_FORMAT,):  # another process was faster
         base.rollback()
