@@ -187,8 +187,7 @@ class BackgroundIndexer:
         state = indexed.bring_up_to_date(turn, reporting=False)
         if state.unfinished:
             _log.info("indexing goes on in the background: %s", state.degraded)
-            self.take_up(indexed)
-        elif indexed.embed(turn):
+        if state.unfinished or indexed.embed(turn):
             self.take_up(indexed)
         if indexed.manual.check_due:
             self._queue(indexed, self._unchecked)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from fumishirube.config.classic import with_classic_values
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
@@ -273,12 +273,6 @@ class Application(ToolHost):
                     self.outside += outside_settings(self.loaded, stage, f"{coordinate}.with")
         self.loaded.trust.check(self.outside)
 
-    def _further_stage(
-        self, kind_name: str, name: str, settings: Mapping[str, JsonValue]
-    ) -> NamedStage[Any]:
-        use = Use.model_validate({"use": name, "with": settings})
-        return self._stage(kind_name, use, NOUNS[kind_name])
-
     def _check_names(self) -> None:
         if self.loaded.alone_as:
             return  # other surfaces are ignored, and so are their pipelines
@@ -307,7 +301,9 @@ class Application(ToolHost):
             state=self.state,
             memory=memory,
             observers=tuple(self._observers),
-            stage=self._further_stage,
+            stage=lambda kind_name, name, settings: self._stage(
+                kind_name, Use.model_validate({"use": name, "with": settings}), NOUNS[kind_name]
+            ),
             guarded=self.guarded,
             leads=self.peers.leads if self.peers else None,
             own=self._own(rights),

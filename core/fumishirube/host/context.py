@@ -113,7 +113,8 @@ class PipelineContext:
 
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
         """Count the files of a manual that no loader reads, by suffix, with a loader that would."""
-        return unread_files(self.manual(manual_id).unread(), self._configured)
+        paths = self.manual(manual_id).unread()
+        return unread_files(paths, self._configured) if paths else ()
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""

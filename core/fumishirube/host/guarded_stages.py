@@ -181,7 +181,9 @@ class GuardedLoader(GuardedStage[Loader]):
         """Return the claimed files, or those of the last listing if it fails or takes too long."""
         work = self._work._replace(file=root.path.name)
         try:
-            self._claims[root.path] = self._listed(root, work)
+            listed = self._listed(root, work)
+            inside = tuple(source for source in listed if _is_plain(source.path))
+            self._claims[root.path] = inside
         except (Cancelled, KeyboardInterrupt):
             raise
         except BaseException as error:
@@ -192,20 +194,12 @@ class GuardedLoader(GuardedStage[Loader]):
             self._check(error, root.path.name)
             self._failing.add(root.path)
         else:
-            self._drop_outside(root, work)
+            if outside := len(listed) - len(self._claims[root.path]):
+                problem = f"paths that no file of the manual has: {outside}"
+                self._guard.log.record(work, problem)
+                self._check(PluginError(problem), root.path.name)
+                self._failing.add(root.path)
         return self._claims.get(root.path, ())
-
-    def _drop_outside(self, root: Root, work: ForeignWork) -> None:
-        """Drop paths that no file of the manual has; to list any is a failure."""
-        listed = self._claims[root.path]
-        inside = tuple(source for source in listed if _is_plain(source.path))
-        if len(inside) < len(listed):
-            number = len(listed) - len(inside)
-            problem = f"paths that no file of the manual has: {number}"
-            self._claims[root.path] = inside
-            self._guard.log.record(work, problem)
-            self._check(PluginError(problem), root.path.name)
-            self._failing.add(root.path)
 
     def _listed(self, root: Root, work: ForeignWork) -> tuple[Source, ...]:
         """List the claimed files on a thread of its own; one that was late serves a later call."""

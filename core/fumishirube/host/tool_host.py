@@ -250,9 +250,7 @@ class ToolHost:
         """
         self.memory.traces.tidy()
         with ExitStack() as stack:
-            for configured in self.surfaces:
-                if configured.name not in self.contexts:
-                    continue
+            for configured in [each for each in self.surfaces if each.name in self.contexts]:
                 context = self.contexts[configured.name]
                 stack.enter_context(context.serving())
                 if isinstance(configured.surface, HasLifespan):
