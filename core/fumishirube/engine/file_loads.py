@@ -41,14 +41,14 @@ class FileLoad:
         self.began = inf
         self.took = 0.0
         self.pages_read: PagesRead | None = None
-        self._page: IndexedPage | None = None
-        self._error: BaseException | None = None
+        self.page: IndexedPage | None = None
+        self.error: BaseException | None = None
 
     @classmethod
     def done_elsewhere(cls, file: ClaimedFile, page: IndexedPage) -> FileLoad:
         """Return a load that another process has done."""
         load = cls(file)
-        load._page = page
+        load.page = page
         load.done.set()
         return load
 
@@ -73,21 +73,15 @@ class FileLoad:
         try:
             stamp = manual.stamp(self.file)
             with reporting_pages(self._report):
-                self._page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
+                self.page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
         except BaseException as error:
-            self._error = error
+            self.error = error
         finally:
             self.took = self.seconds
             self.done.set()
 
     def _report(self, pages: PagesRead) -> None:
         self.pages_read = pages
-
-    def page(self) -> IndexedPage:
-        """Return the result, or raise the error."""
-        if self._page is None:
-            raise self._error or RuntimeError("the file is not loaded yet")
-        return self._page
 
 
 class _LoadThread:
@@ -158,13 +152,11 @@ class FileLoads:
 
     def page(self, load: FileLoad) -> IndexedPage:
         """Return a result, or raise what the loader raised; a slow one stays until its commit."""
-        if load.took < PATIENCE_SECONDS:
+        if load.took < PATIENCE_SECONDS or load.page is None:
             self.forget(load)
-        try:
-            return load.page()
-        except BaseException:
-            self.forget(load)
-            raise
+        if load.page is None:
+            raise load.error or RuntimeError("the file is not loaded yet")
+        return load.page
 
     def forget(self, load: FileLoad) -> None:
         """Drop a load whose result is committed, or no longer wanted."""

@@ -335,7 +335,6 @@ def _delayed(delay: Delay | None, owner: int | None, began: float) -> str:
 def _contents(
     manual: ManualFolder, claimed: Mapping[str, ClaimedFile], page: IndexedFile
 ) -> Sequence[tuple[StoredFile, bytes]]:
-    """Return the files of a page with their bytes."""
     return [
         (StoredFile(entry.path, entry.size, entry.modified_ns, sha256(data).hexdigest()), data)
         for entry, data in manual.contents(claimed[page.path], claimed.keys())

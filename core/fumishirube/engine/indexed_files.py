@@ -48,8 +48,7 @@ def digest(text: str, digits: int = 12) -> str:
 
 def passages(document: Document) -> list[Passage]:
     """Return the sections of a document as an index stores them."""
-    stem = document.path.rpartition(".")[0] or document.path
-    path = fold(stem)
+    path = fold(document.path.rpartition(".")[0] or document.path)
     return [_passage(document, section, path) for section in document.sections]
 
 

@@ -53,7 +53,7 @@ from fumishirube.host.surfaces import (
     default_pipeline_name,
     how_to_offer,
 )
-from fumishirube.host.tool_host import ToolHost
+from fumishirube.host.tool_host import ServedSurface, ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import NOUNS, SURFACES
@@ -140,7 +140,8 @@ class Application(ToolHost):
         if self.loaded.glossary.meanings:
             self.warnings += unused_glossary(self.surfaces, self.plugins.registry, self.guarded)
         self.served = [
-            self.served_surface(surface, self.contexts[surface.name]) for surface in self.surfaces
+            ServedSurface(surface, self.contexts[surface.name], self.work(surface))
+            for surface in self.surfaces
         ]
 
     def loose_files(self) -> Sequence[str]:

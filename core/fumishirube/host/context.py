@@ -94,9 +94,8 @@ class PipelineContext:
         self.loose_files, self.search = self.library.loose_files, self._finder.search
         traces, self.folder = shared.memory.traces, shared.root
         self.trace, self.annotate = traces.get, traces.annotate
-        is_outlying = self.library.is_outlying
         self.index_folders = IndexFolders(
-            state, configured.index_fingerprint, outlying, is_outlying
+            state, configured.index_fingerprint, outlying, self.library.is_outlying
         )
         open_vectors = partial(manual_vectors, configured, stages, self.index_folders.make)
         self.indexes: OpenIndexes = (

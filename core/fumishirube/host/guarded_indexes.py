@@ -44,8 +44,6 @@ class GuardedIndex(NamedInErrors[Index]):
 
 
 class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
-    """An open index of a plugin."""
-
     _answers = (ToolError, IndexDamaged)
     _checked_pages: object = ()
     _searched = 0

@@ -105,8 +105,7 @@ class GuardedEmbedder(NamedInErrors[Embedder]):
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
         """Return one vector for each text."""
         with self._watched("embed"):
-            embed = self._stage.embed
-            made = [[*map(float, vector)] for vector in embed(texts, role)]
+            made = [[*map(float, vector)] for vector in self._stage.embed(texts, role)]
             if fault := vector_fault(self._work.stage, made, len(texts)):
                 raise ValueError(fault)
             if not all(made):

@@ -10,7 +10,7 @@ from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices
-from fumishirube.host.tool_host import ToolHost
+from fumishirube.host.tool_host import ServedSurface, ToolHost
 
 _FOLDER = "people"
 
@@ -40,9 +40,10 @@ class PersonalTools(ToolHost):
             if not self._shares(surface)
         }
         self.served = [
-            self.served_surface(
+            ServedSurface(
                 surface,
                 self.contexts.get(surface.name) or whole.contexts[surface.name],
+                self.work(surface),
                 read_only=not self._of(surface).write,
             )
             for surface in self.surfaces

@@ -20,7 +20,7 @@ from fumishirube.engine.owned_locks import working_thread
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, SlowWork, described
-from fumishirube.host.left_behind import Undoing
+from fumishirube.host.left_behind import undoing
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
@@ -81,7 +81,7 @@ class PluginGuard:
                 if prints:
                     yield left
                     return
-                with Undoing(partial(self._record_copy, work)) as left, foreign_code():
+                with undoing(partial(self._record_copy, work)) as left, foreign_code():
                     yield left
         finally:
             for problem in left:

@@ -274,9 +274,3 @@ class ToolHost:
     def work(self, configured: ConfiguredSurface) -> ForeignWork | None:
         """Return the crash mark for a surface of a plugin, or ``None`` for a built-in."""
         return self.guarded.work(SURFACES, configured.plugin, configured.name)
-
-    def served_surface(
-        self, configured: ConfiguredSurface, context: PipelineContext, *, read_only: bool = False
-    ) -> ServedSurface:
-        """Return a surface with its context; only its tools that only read if ``read_only``."""
-        return ServedSurface(configured, context, self.work(configured), read_only)

@@ -134,8 +134,7 @@ class Plugins:
         try:
             return self.registry[kind_name].take(name, coordinate)
         except UnknownStage as error:
-            noun = self.registry[kind_name].kind.noun
-            causes = self._causes(noun, name)
+            causes = self._causes(self.registry[kind_name].kind.noun, name)
             if not causes:
                 raise
             raise UnknownStage("; ".join((error.problem, *causes)), at=coordinate) from error
