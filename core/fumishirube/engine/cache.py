@@ -90,7 +90,7 @@ class SearchCache:
 
     Without an embedder, or with one whose vectors have no dimensions, only an equal query is a hit;
     otherwise one of the same scope that is similar enough is too. The embedder is running; its
-    ``resources`` are released with the cache.
+    ``resources`` are released when the cache is closed.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class SearchCache:
         guards: CacheGuards,
         resources: ExitStack | None = None,
     ) -> None:
-        self._resources = resources or ExitStack()
+        self.close = (resources or ExitStack()).close
         self._embedded = lru_cache(_VECTORS)(partial(_embedded, embedder))
         self._keep = keep
         self._seconds = seconds
@@ -177,10 +177,6 @@ class SearchCache:
         entry = self._entries.pop(question, None)
         if entry is not None:
             self._questions.pop(entry.cached_search.stored.id, None)
-
-    def close(self) -> None:
-        """Release the embedder's resources."""
-        self._resources.close()
 
     def _vector(self, text: str) -> Sequence[float]:
         """Return the vector of a text; empty if the embedder fails."""

@@ -37,6 +37,7 @@ class FileLoad:
     def __init__(self, file: ClaimedFile) -> None:
         self.file = file
         self.path = file.source.path
+        self.isolated = is_isolated(file)
         self.done = Event()
         self.began = inf
         self.took = 0.0
@@ -51,11 +52,6 @@ class FileLoad:
         load.page = page
         load.done.set()
         return load
-
-    @property
-    def isolated(self) -> bool:
-        """Whether the loader parses each file in another process."""
-        return is_isolated(self.file)
 
     @property
     def running(self) -> bool:

@@ -42,12 +42,14 @@ _PASSING = frozenset({Forbidden.code, NotFound.code})
 class ManualFolder:
     """A folder whose files loaders claim, compared with the pages of its index.
 
-    It is one manual, or the whole root of a surface, whose name is then its id.
+    It is one manual, or the whole root of a surface, whose name is then its id. If it is
+    ``stored``, its files are read from its index, because they are on other machines.
     """
 
     def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
         self.id = manual_id
         self.root = root
+        self.stored = isinstance(root, StoredRoot)
         self.loaders = loaders
         self._survey = Survey([], [], [])
         self._claims = NO_CLAIMS
@@ -61,11 +63,6 @@ class ManualFolder:
         self._compared: (
             tuple[Mapping[str, ClaimedFile], Mapping[str, IndexedFile], IndexChanges] | None
         ) = None
-
-    @property
-    def stored(self) -> bool:
-        """Whether its files are read from its index, because they are on other machines."""
-        return isinstance(self.root, StoredRoot)
 
     def follow(self, *, on: bool) -> None:
         """Let :meth:`check` watch the folder if it is large, or stop watching; servers do this."""

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -137,6 +137,7 @@ class RememberingLoader:
         self.problem_of: Callable[[Root], str | None]
         self.problem_of = getattr(loader, "problem_of", lambda _root: None)
         self._loader: Loader = loader.caching(documents) if hasattr(loader, "caching") else loader
+        self.sources = self._loader.sources
         self._fingerprint = fingerprint
         self._documents = documents
 
@@ -144,10 +145,6 @@ class RememberingLoader:
     def by_name(self) -> bool:
         """Whether the names of the files alone decide which the loader claims."""
         return goes_by_name(self._loader)
-
-    def sources(self, root: Root) -> Iterable[Source]:
-        """Return the files that the loader claims."""
-        return self._loader.sources(root)
 
     def picture(self, root: Root, source: Source, view: PageView) -> Picture:
         """Draw a page; pictures are not cached."""

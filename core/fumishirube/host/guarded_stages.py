@@ -44,13 +44,8 @@ class GuardedStage(Generic[S]):
 
     def __init__(self, stage: S, work: ForeignWork, guard: PluginGuard) -> None:
         self._stage = stage
-        self._work = work
+        self.foreign_work = self._work = work
         self._guard = guard
-
-    @property
-    def foreign_work(self) -> ForeignWork:
-        """What the stage is in crash marks and faults."""
-        return self._work
 
     def guarded_by(self, kind: type[G]) -> G:
         """Return the stage guarded by another class."""
