@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, RLock, get_ident
 
@@ -16,12 +15,13 @@ _MOST_STEPS = 8
 """The longest chain of threads that wait for each other; only a deadlock has more."""
 
 
-@dataclass(slots=True)
 class _Wait:
     """A thread waits for a lock, unless that is ``over``."""
 
-    lock: OwnedLock
-    over: bool = False
+    over = False
+
+    def __init__(self, lock: OwnedLock) -> None:
+        self.lock = lock
 
 
 class OwnedLock:

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from threading import Event, Lock, Thread, get_ident
@@ -172,14 +172,13 @@ _LOOK = 0.5
 """Seconds between two looks. A timer for each piece of work would take longer than most work."""
 
 
-@dataclass(slots=True, eq=False)
 class _AwaitedWork:
     """Work on a thread, awaited until it is ``open``, say; ``named`` if it has taken long."""
 
-    work: ForeignWork
-    state: str
-    thread: int = field(default_factory=get_ident)
-    named: bool = False
+    named = False
+
+    def __init__(self, work: ForeignWork, state: str) -> None:
+        self.work, self.state, self.thread = work, state, get_ident()
 
 
 class SlowWork:

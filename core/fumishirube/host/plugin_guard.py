@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import get_ident
@@ -38,7 +37,6 @@ class RefusedConfig(RecordedFault, ConfigError):
     """The same, if the plugin refuses the configuration, or something is not installed for it."""
 
 
-@dataclass(slots=True, eq=False)
 class RunningCode:
     """Code of a plugin at work on a thread; without ``work``, code that the plugin calls.
 
@@ -46,10 +44,10 @@ class RunningCode:
     that it called. ``abandoned`` tells whether whatever began it goes on without it.
     """
 
-    work: ForeignWork | None
-    thread: int
-    since: float = field(default_factory=time.monotonic)
-    abandoned: bool = False
+    abandoned = False
+
+    def __init__(self, work: ForeignWork | None, thread: int) -> None:
+        self.work, self.thread, self.since = work, thread, time.monotonic()
 
 
 class PluginGuard:

@@ -121,10 +121,9 @@ def _reasons(
     if not stages["embedder"] and key in _VECTOR_USERS and needs_vectors(key, stage):
         use = example_of("embedders", "embedder")
         yield f"no embedder makes vectors, as {use!r} does" if use else "no embedder makes vectors"
-    blind = not any(map(gives_vectors, stages["embedder"]))
     if (
         key == "scorers"
-        and blind
+        and not any(map(gives_vectors, stages["embedder"]))
         and all(needs_vectors(key, scorer) for scorer in stages[key] if _may_generate(scorer))
     ):
         yield "no embedder makes vectors, and no scorer does without"

@@ -188,7 +188,7 @@ def load_plugins(
             deprecated = collect_deprecations()
             with context, _stdout_to_stderr(), deprecated as deprecations, _same_folder() as left:
                 offers = _load(manager, plugin)
-            offered.append(_LoadedPlugin(plugin, offers, deprecations, left))
+            offered.append((plugin, offers, deprecations, left))
         except PluginError as error:
             stage = error.stage if isinstance(error, RefusedStage) else None
             problem = PluginProblem(str(error), stage, not isinstance(error, _Unimportable))
@@ -205,13 +205,8 @@ _Offer: TypeAlias = tuple[str, str, RegisteredStage | Command]
 """The name of a kind, the name of a stage or the words of a command, and that."""
 
 
-class _LoadedPlugin(NamedTuple):
-    """A plugin, what it registers by kind, the deprecated things that it uses, and problems."""
-
-    plugin: InstalledPlugin
-    offers: list[_Offer]
-    deprecations: list[str]
-    problems: list[PluginProblem]
+_LoadedPlugin: TypeAlias = tuple[InstalledPlugin, list[_Offer], list[str], list[PluginProblem]]
+"""A plugin, what it registers, the deprecated things that it uses, and problems."""
 
 
 @contextmanager
