@@ -181,12 +181,8 @@ class ForgetsManuals(Protocol):
     ) -> Sequence[str]:
         """Delete the manuals that this workspace has indexed and that are not present.
 
-        ``state`` is the folder of its state. Returns their ids.
-
-        Raises:
-            Forbidden: when the index does not answer.
+        ``state`` is the folder of its state. Return their ids; raise if the index does not answer.
         """
-        ...
 
 
 def stored_manuals(
@@ -217,11 +213,7 @@ class StoredManuals:
         self._lock = Lock()
 
     def ids(self) -> Sequence[str]:
-        """Return the ids, as of the last seconds; the last known ones while the index is away.
-
-        Raises:
-            ToolError: when the index is away, and none is known yet.
-        """
+        """Return the ids of the last seconds; while the index is away the known ones, or raise."""
         with self._lock:
             if self._ids is None or time.monotonic() > self._read + _IDS_SECONDS:
                 try:

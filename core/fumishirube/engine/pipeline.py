@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from threading import current_thread, main_thread
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import JsonValue
 
@@ -63,8 +63,11 @@ class NamedStage(NamedTuple, Generic[S]):
         return query if self.trusted else replace(query)
 
 
-StageFailure: TypeAlias = tuple[NamedStage[Any], str]
-"""A stage that failed in a search, and why."""
+class StageFailure(NamedTuple):
+    """A stage that failed in a search, and why."""
+
+    stage: NamedStage[Any]
+    problem: str
 
 
 class PipelineResult(NamedTuple):
@@ -342,7 +345,7 @@ class _Search:
         made, error = self._attempt(kind, named, own)
         if made is None or not made[1]:
             return (made and made[0]), error
-        self.failed[_call(kind, named)] = (named, made[1])
+        self.failed[_call(kind, named)] = StageFailure(named, made[1])
         return made[0], f"{named}: {made[1]}"
 
     def _attempt(
@@ -351,7 +354,7 @@ class _Search:
         """Call a stage; if it fails return nothing, and the message for its span."""
         call = _call(kind, named)
         if call in self.abandoned:
-            self.failed[call] = (named, self.abandoned[call])
+            self.failed[call] = StageFailure(named, self.abandoned[call])
             return None, self.abandoned[call]
         try:
             with self.recorder.calling(call):
@@ -367,7 +370,7 @@ class _Search:
             # The guard of a plugin logs its faults, a few times; other runs may fail alike.
             level = logging.ERROR if named.trusted and not innocent else logging.DEBUG
             _log.log(level, "%s %s", kind, skipped, exc_info=call not in self.failed)
-            self.failed[call] = (named, reason or type(error).__name__)
+            self.failed[call] = StageFailure(named, reason or type(error).__name__)
             return None, f"{skipped}: {reason}" if reason else skipped
 
     def _passes(self, error: BaseException) -> bool:

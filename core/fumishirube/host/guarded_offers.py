@@ -73,10 +73,8 @@ class GuardedOffers:
     ) -> NamedStage[Any]:
         """Return the running form of a stage, guarded if it is a plugin's; the stack closes it.
 
-        An index is not opened here, but for each manual.
-
-        Raises:
-            ConfigError: when it does not open, with its place in the configuration.
+        An index is not opened here, but for each manual. A :class:`ConfigError` says where one is
+        that does not open.
         """
         stage, work = named.stage, self.work(kind_name, named.plugin, named.name)
         if isinstance(stage, ResourceStage) and kind_name != INDEXES:
@@ -129,8 +127,7 @@ class GuardedOffers:
     ) -> Iterator[T]:
         """Begin what a stage opens; if that of a plugin fails to close, that is recorded.
 
-        Raises:
-            PluginError: when one of a plugin cannot be opened; it names the plugin.
+        A :class:`PluginError` names the plugin of one that cannot be opened.
         """
         if work is None:
             with begin() as running:

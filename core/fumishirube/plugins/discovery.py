@@ -204,7 +204,6 @@ def load_plugins(
 _Offer: TypeAlias = tuple[str, str, RegisteredStage | Command]
 """The name of a kind, the name of a stage or the words of a command, and that."""
 
-
 _LoadedPlugin: TypeAlias = tuple[InstalledPlugin, list[_Offer], list[str], list[PluginProblem]]
 """A plugin, what it registers, the deprecated things that it uses, and problems."""
 

@@ -96,9 +96,6 @@ class CheckedEmbedder:
         """Return the counts of an update, or none if it fails, which is recorded.
 
         ``stores`` are the errors of what stores the vectors.
-
-        Raises:
-            Cancelled: when the caller has gone.
         """
         try:
             counts = write()
