@@ -112,7 +112,9 @@ class BackgroundIndexer:
                 for manual_id in manuals():
                     with _reported():  # its folder may be gone; the others are indexed
                         self._runs(partial(open_next, manual_id), budget)
-                    if self._wait_for_place():
+                    with self._changed:
+                        self._changed.wait_for(lambda: not self._waiting or self._closing.is_set())
+                    if self._closing.is_set():
                         return
 
         Thread(target=warm_up, name="fumishirube warming up", daemon=True).start()
@@ -145,12 +147,6 @@ class BackgroundIndexer:
                 if (left := begin - time.monotonic()) <= 0:
                     break
                 self._changed.wait(left)
-        return self._closing.is_set()
-
-    def _wait_for_place(self) -> bool:
-        """Wait until no index waits for an update; tell whether indexing is being closed."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._waiting or self._closing.is_set())
         return self._closing.is_set()
 
     def _queue(self, indexed: FolderIndex, waiting: list[FolderIndex]) -> None:

@@ -163,7 +163,11 @@ def report_search(
         strict=sum(map(bool, holding)),
         applied=sum(not applied.isdisjoint(present) for present in holding),
         holding=tuple(rank for rank, present in enumerate(shown, 1) if present),
-        gated=_gated(query, search),
+        gated=any(  # a run that required more than the query returned hits
+            span.rows and not set(span.must) <= set(query.must)
+            for span in search.children
+            if span.kind == "run"
+        ),
         returned=len(ranking.hits),
         left_out=left_out,
         at_least=at_least
@@ -267,15 +271,6 @@ def _unranked(
     seen = {key for key, passage in passages.items() if any(matches.texts_in(passage))}
     seen |= matches.among((query.exclude | {*places}) - passages.keys())
     return Count(max(0, total - len(seen)), at_least)
-
-
-def _gated(query: Query, search: Span) -> bool:
-    """Tell whether a run that required more than the query returned hits."""
-    return any(
-        span.rows and not set(span.must) <= set(query.must)
-        for span in search.children
-        if span.kind == "run"
-    )
 
 
 def _beyond_query(query: Query, terms: tuple[TermReport, ...], applied: set[str]) -> bool:

@@ -55,8 +55,8 @@ RESERVED_MANUALS = ("manuals", EVERY_MANUAL)
 class PipelineContext:
     """The :class:`fumishirube.SurfaceContext` of a surface with a pipeline.
 
-    A context of a part of the root shares the stages, manuals and indexes of the ``whole``. What
-    its library, finder and traces do for surfaces is theirs.
+    A context of a part of the root shares the stages, manuals and indexes of the ``whole``. Some
+    methods are those of its library, of its finder, and of the store of traces.
     """
 
     def __init__(

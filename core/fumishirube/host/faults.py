@@ -1,4 +1,4 @@
-"""Faults of plugins at run time, stored in the state folder; also code for which all waits."""
+"""Faults of plugins, stored in the state folder until the stage works again; code that is slow."""
 
 from __future__ import annotations
 
