@@ -27,7 +27,7 @@ from fumishirube.engine.recoverable_index import (
 )
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
-from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
+from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile, OpenIndex
 from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
@@ -47,13 +47,18 @@ _CLOSE_SECONDS = 2.0
 
 
 class _FolderUpdate(NamedTuple):
-    """An update: the claimed files, and of the call its time, its progress and its query."""
+    """An update: the claimed files, and of the call its time, its progress and its query.
+
+    ``changes`` are those of the files since ``pages`` were committed, if they are known.
+    """
 
     claimed: Mapping[str, ClaimedFile]
     budget: Budget
     progress: Progress | None = None
     wanted: str = ""
     delay: Delay | None = None
+    pages: Mapping[str, IndexedFile] | None = None
+    changes: IndexChanges = ([], [])
 
 
 _BUSY = "another process is updating the index; this is the state before"
@@ -199,7 +204,8 @@ class FolderIndex:
         if gone or changed:
             try:
                 if gone or self._may_load(changed, budget):
-                    degraded = self._update_alone(update)
+                    known = update._replace(pages=pages, changes=(gone, changed))
+                    degraded = self._update_alone(known)
                 else:
                     degraded = self._late(len(changed), claimed)
             except Forbidden as error:  # the last commit can still be searched
@@ -298,9 +304,10 @@ class FolderIndex:
             wanted_first,
         )
 
-        claimed, budget, progress, wanted, _ = update
+        claimed, budget, progress, wanted, _, known, changes = update
         self._publish()  # another process may have been faster
-        gone, changed = self.manual.changes(self._index.pages(), claimed)
+        pages = self._index.pages()
+        gone, changed = changes if pages is known else self.manual.changes(pages, claimed)
         if budget.deadline is not None:
             changed = wanted_first(changed, self._index.corpus(self.manual.id).terms(wanted))
         contents = partial(_contents, self.manual, claimed) if self._stores_files else None
