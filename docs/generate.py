@@ -59,9 +59,7 @@ _PROTOCOLS = (stages, surfaces, search_statistics)
 def pages() -> dict[str, str]:
     """Return the pages of the reference by file name."""
     registry = load_plugins(strangers=False).registry
-    written = {
-        f"{kind_name}.md": _kind_page(registry, kind_name) for kind_name in registry.kinds_by_name
-    }
+    written = {f"{kind_name}.md": _kind_page(registry, kind_name) for kind_name in registry}
     written["tools.md"] = _tools()
     written["environment.md"] = _environment(registry)
     written["settings.md"] = _settings()
@@ -128,7 +126,7 @@ def _default_pipeline(kind: StageKind, stage: Any, registry: StageRegistry) -> I
     if kind.noun == "surface" and stage.pipeline:
         pipeline = dict(stage.pipeline)
         if isinstance(surface := stage(), surfaces.HasDefaultLoaders):
-            pipeline["loaders"] = surface.default_loaders(registry.default_loaders())
+            pipeline["loaders"] = surface.default_loaders(registry.defaults("loaders"))
         yield f"It reads `roots.{stage.root}`. Its pipeline, unless the file says otherwise:"
         yield _fenced("json", json.dumps(pipeline, ensure_ascii=False, indent=2))
 

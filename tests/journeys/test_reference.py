@@ -72,7 +72,7 @@ def test_the_pipeline_of_manuals_has_the_loaders_that_are_in_force(tmp_path: Pat
 
 
 def test_every_verb_of_every_kind_is_there() -> None:
-    for kind in registry().kinds_by_name.values():
+    for kind in registry().values():
         page = pages()[f"{kind.kind.kind_name}.md"]
         assert f"`register_{kind.kind.kind_name}`" in page
         for verb in kind.kind.verbs:

@@ -112,7 +112,9 @@ class BackgroundIndexer:
                 for manual_id in manuals():
                     with _reported():  # its folder may be gone; the others are indexed
                         self._runs(partial(open_next, manual_id), budget)
-                    if self._wait_for_place():
+                    with self._changed:
+                        self._changed.wait_for(lambda: not self._waiting or self._closing.is_set())
+                    if self._closing.is_set():
                         return
 
         Thread(target=warm_up, name="fumishirube warming up", daemon=True).start()
@@ -147,12 +149,6 @@ class BackgroundIndexer:
                 self._changed.wait(left)
         return self._closing.is_set()
 
-    def _wait_for_place(self) -> bool:
-        """Wait until no index waits for an update; tell whether indexing is being closed."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._waiting or self._closing.is_set())
-        return self._closing.is_set()
-
     def _queue(self, indexed: FolderIndex, waiting: list[FolderIndex]) -> None:
         with self._changed:
             if indexed not in waiting:
@@ -182,17 +178,12 @@ class BackgroundIndexer:
                 # The next call fails in the same way, and reports it.
                 _log.exception("indexing in the background failed")
 
-    def _catch_up(self, indexed: FolderIndex) -> None:
-        turn = _TurnBudget(cancelled=self._closing, calls=lambda: self._calls)
-        self._runs(partial(self._take_turn, indexed, turn), turn)
-
     def _take_turn(self, indexed: FolderIndex, turn: Budget) -> None:
         """Index for one turn, and queue what is left: also when nothing waits for it any more."""
         state = indexed.bring_up_to_date(turn, reporting=False)
         if state.unfinished:
             _log.info("indexing goes on in the background: %s", state.degraded)
-            self.take_up(indexed)
-        elif indexed.embed(turn):
+        if state.unfinished or indexed.embed(turn):
             self.take_up(indexed)
         if indexed.manual.check_due:
             self._queue(indexed, self._unchecked)
@@ -212,7 +203,8 @@ class BackgroundIndexer:
                 return self._unchecked.pop(0).manual.check
             first = self._waiting.pop(0)
             self._changed.notify_all()
-            return partial(self._catch_up, first)
+            turn = _TurnBudget(cancelled=self._closing, calls=lambda: self._calls)
+            return partial(self._runs, partial(self._take_turn, first, turn), turn)
 
 
 @dataclass(frozen=True)

@@ -27,24 +27,14 @@ _VECTORS = 16
 """Vectors cached between a query and its answer."""
 
 
-class CacheScope(NamedTuple):
-    """Everything that determines an answer, except the text of the query."""
-
-    manual_id: str
-    corpus: str
-    pipeline: str
-    thresholds: Thresholds
-    milliseconds: int | None
-    query: tuple[tuple[str, Hashable], ...]
-
-
 class CacheKey(NamedTuple):
     """The cache's key of a query: its scope, and its text in normal form.
 
-    ``written`` are its texts as written, if a stage may tell these from others of the same form.
+    The ``scope`` is everything else that determines an answer. ``written`` are its texts as
+    written, if a stage may tell these from others of the same form.
     """
 
-    scope: CacheScope
+    scope: tuple[Hashable, ...]
     text: str
     written: tuple[str, ...] = ()
 
@@ -55,8 +45,7 @@ class CacheKey(NamedTuple):
         """Return the key of a query; its time budget is part of it."""
         text, rest = query.key()
         milliseconds = query.budget.milliseconds
-        scope = CacheScope(manual_id, corpus, pipeline, thresholds, milliseconds, rest)
-        return cls(scope, text)
+        return cls((manual_id, corpus, pipeline, thresholds, milliseconds, rest), text)
 
 
 class CachedSearch(NamedTuple):
@@ -101,7 +90,7 @@ class SearchCache:
 
     Without an embedder, or with one whose vectors have no dimensions, only an equal query is a hit;
     otherwise one of the same scope that is similar enough is too. The embedder is running; its
-    ``resources`` are released with the cache.
+    ``resources`` are released when the cache is closed.
     """
 
     def __init__(
@@ -114,7 +103,7 @@ class SearchCache:
         guards: CacheGuards,
         resources: ExitStack | None = None,
     ) -> None:
-        self._resources = resources or ExitStack()
+        self.close = (resources or ExitStack()).close
         self._embedded = lru_cache(_VECTORS)(partial(_embedded, embedder))
         self._keep = keep
         self._seconds = seconds
@@ -160,7 +149,7 @@ class SearchCache:
             return CacheLookup("miss")
         return self._hit("exact", question, entry, None)
 
-    def _similar(self, scope: CacheScope, vector: Sequence[float]) -> CacheLookup:
+    def _similar(self, scope: tuple[Hashable, ...], vector: Sequence[float]) -> CacheLookup:
         now = self._now()
         best = max(
             (
@@ -188,10 +177,6 @@ class SearchCache:
         entry = self._entries.pop(question, None)
         if entry is not None:
             self._questions.pop(entry.cached_search.stored.id, None)
-
-    def close(self) -> None:
-        """Release the embedder's resources."""
-        self._resources.close()
 
     def _vector(self, text: str) -> Sequence[float]:
         """Return the vector of a text; empty if the embedder fails."""

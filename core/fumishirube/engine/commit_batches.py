@@ -60,7 +60,7 @@ class CommitBatches:
         self._began = time.monotonic()
         self._wanted = {file.source.path: file for file in changed}
         self._running = [load for path in self._wanted if (load := loads.begun(path))]
-        begun = {load.file.source.path for load in self._running}
+        begun = {load.path for load in self._running}
         waiting = [file for path, file in self._wanted.items() if path not in begun]
         self._reading = reading
         self._waiting: deque[ClaimedFile] = deque()
@@ -142,7 +142,7 @@ class CommitBatches:
         for load, (read, total) in paged:
             done += read / total if total else 0.0
             if load is paged[0][0]:
-                message += f": {load.file.source.path}, page {read} of {total}"
+                message += f": {load.path}, page {read} of {total}"
         self._progress(min(done, self._total), self._total, message)
 
     def _next_elsewhere(self) -> FileLoad | None:
@@ -165,7 +165,7 @@ class CommitBatches:
         self._running.remove(load)
         put_off, self._put_off = self._put_off, []
         self._queue(put_off)  # its loader has time again
-        wanted = self._wanted[load.file.source.path]
+        wanted = self._wanted[load.path]
         if load.file == wanted:
             return load
         self._loads.forget(load)

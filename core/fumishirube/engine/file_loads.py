@@ -12,13 +12,12 @@ from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import NamedTuple
 
 from fumishirube.engine.indexed_files import IndexedPage, read_file
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.parsing.loading import PagesRead, reporting_pages
-from fumishirube.stages import ClaimedFile, Loader
+from fumishirube.stages import ClaimedFile
 
 PATIENCE_SECONDS = 1.0
 """Seconds of one load after which another file is begun beside it."""
@@ -29,42 +28,30 @@ _MOST_PARSED = 8
 """The most files of an isolated loader: with more, their indexing takes the longer time."""
 
 
-class SlowFile(NamedTuple):
-    """A file that is still being loaded, the seconds so far, and the pages that its parser reports.
+class FileLoad:
+    """One version of a file, loaded once; ``pages_read`` is what its parser reports meanwhile.
 
     An abandoned load runs on, and its result is used by a later update.
     """
 
-    path: str
-    loader: Loader
-    seconds: float
-    pages_read: PagesRead | None = None
-
-
-class FileLoad:
-    """One version of a file, loaded once."""
-
     def __init__(self, file: ClaimedFile) -> None:
         self.file = file
+        self.path = file.source.path
+        self.isolated = is_isolated(file)
         self.done = Event()
         self.began = inf
         self.took = 0.0
         self.pages_read: PagesRead | None = None
-        self._page: IndexedPage | None = None
-        self._error: BaseException | None = None
+        self.page: IndexedPage | None = None
+        self.error: BaseException | None = None
 
     @classmethod
     def done_elsewhere(cls, file: ClaimedFile, page: IndexedPage) -> FileLoad:
         """Return a load that another process has done."""
         load = cls(file)
-        load._page = page
+        load.page = page
         load.done.set()
         return load
-
-    @property
-    def isolated(self) -> bool:
-        """Whether the loader parses each file in another process."""
-        return is_isolated(self.file)
 
     @property
     def running(self) -> bool:
@@ -82,21 +69,15 @@ class FileLoad:
         try:
             stamp = manual.stamp(self.file)
             with reporting_pages(self._report):
-                self._page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
+                self.page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
         except BaseException as error:
-            self._error = error
+            self.error = error
         finally:
             self.took = self.seconds
             self.done.set()
 
     def _report(self, pages: PagesRead) -> None:
         self.pages_read = pages
-
-    def page(self) -> IndexedPage:
-        """Return the result, or raise the error."""
-        if self._page is None:
-            raise self._error or RuntimeError("the file is not loaded yet")
-        return self._page
 
 
 class _LoadThread:
@@ -145,6 +126,7 @@ class FileLoads:
     def __init__(self, manual: ManualFolder) -> None:
         self._manual = manual
         self._loads: dict[str, FileLoad] = {}
+        self.begun = self._loads.get
         self._thread: _LoadThread | None = None
 
     def begin(self, files: Sequence[ClaimedFile]) -> list[FileLoad]:
@@ -152,7 +134,7 @@ class FileLoads:
         if self._thread is None:
             self._thread = _LoadThread(self._manual)
         loads = [FileLoad(file) for file in files]
-        self._loads.update((load.file.source.path, load) for load in loads)
+        self._loads.update((load.path, load) for load in loads)
         self._thread.begin(loads)
         return loads
 
@@ -164,27 +146,17 @@ class FileLoads:
         thread.dismiss()
         return load
 
-    def begun(self, path: str) -> FileLoad | None:
-        """Return the load of a file that an earlier update began."""
-        return self._loads.get(path)
-
     def page(self, load: FileLoad) -> IndexedPage:
-        """Return a result. It stays here until it is committed if it took long.
-
-        Raises:
-            FumishirubeError: what the loader raised; the next update loads the file again.
-        """
-        if load.took < PATIENCE_SECONDS:
+        """Return a result, or raise what the loader raised; a slow one stays until its commit."""
+        if load.took < PATIENCE_SECONDS or load.page is None:
             self.forget(load)
-        try:
-            return load.page()
-        except BaseException:
-            self.forget(load)
-            raise
+        if load.page is None:
+            raise load.error or RuntimeError("the file is not loaded yet")
+        return load.page
 
     def forget(self, load: FileLoad) -> None:
         """Drop a load whose result is committed, or no longer wanted."""
-        self._loads.pop(load.file.source.path, None)
+        self._loads.pop(load.path, None)
 
     @property
     def stuck(self) -> bool:
@@ -208,18 +180,17 @@ class FileLoads:
                 if path not in paths and load.done.is_set():
                     self.forget(load)
 
-    def slow(self) -> Iterator[SlowFile]:
-        """Yield the files that are still being loaded. Any thread may call this."""
-        for path, load in self._loads.copy().items():
-            if load.running and load.seconds > GRACE_SECONDS:
-                yield SlowFile(path, load.file.loader, load.seconds, load.pages_read)
+    def slow(self) -> Iterator[FileLoad]:
+        """Return what is still being loaded. Any thread may call this."""
+        loads = self._loads.copy().values()
+        return (load for load in loads if load.running and load.seconds > GRACE_SECONDS)
 
     def blocked(self, changed: Sequence[ClaimedFile]) -> bool:
         """Whether nothing can be taken or begun: each file waits for a slow load."""
         running = [load for load in self._loads.values() if load.running]
         if not running or any(load.seconds < PATIENCE_SECONDS for load in running):
             return False
-        paths = {load.file.source.path for load in running}
+        paths = {load.path for load in running}
         busy = busy_loaders(running)
         return all(file.source.path in paths or id(file.loader) in busy for file in changed)
 

@@ -56,9 +56,9 @@ class _FolderUpdate(NamedTuple):
     budget: Budget
     progress: Progress | None = None
     wanted: str = ""
+    delay: Delay | None = None
     pages: Mapping[str, IndexedFile] | None = None
     changes: IndexChanges = ([], [])
-    delay: Delay | None = None
 
 
 _BUSY = "another process is updating the index; this is the state before"
@@ -85,6 +85,7 @@ class FolderIndex:
         self._loads = FileLoads(manual)
         self._readers = FileReaders(manual)
         self._index = RecoverableIndex(open_index)
+        self.read = self._index.read_file
         self._index.rebuilt = ""  # damage from before the start leaves no answer incomplete
         if vectors is not None:
             vectors.follow(self._index)
@@ -260,31 +261,18 @@ class FolderIndex:
             skipped = tuple(sorted((*skipped, *waiting)))
             files += len(waiting)
         aside = self.manual.aside()._replace(headings=headings)
-        slow = tuple(file for file in self._loads.slow() if file.path in claimed)
+        slow = tuple(load for load in self._loads.slow() if load.path in claimed)
         state = IndexState(corpus, files, skipped, degraded, fingerprint, aside)
         return state._replace(slow=slow, pages=pages, incomplete=bool(degraded))
 
     def files(self) -> Mapping[str, StoredFile]:
-        """Return the files that the index stores, of the last commit of any process.
-
-        Raises:
-            Forbidden: when the index does not answer.
-        """
+        """Return the files that the index stores, of the last commit of any process."""
         if self._lock.acquire(seconds=0):  # else a call refreshes it, perhaps this one
             try:
                 self._refresh()
             finally:
                 self._lock.release()
         return self._index.files()
-
-    def read(self, path: str) -> bytes:
-        """Return the bytes of a file that the index stores.
-
-        Raises:
-            NotFound: when it is not stored, or no longer.
-            Unreadable: when other bytes are stored than it says.
-        """
-        return self._index.read_file(path)
 
     def close(self) -> None:
         """Close the index after a running update, or with the process if that does not end."""
@@ -316,7 +304,7 @@ class FolderIndex:
             wanted_first,
         )
 
-        claimed, budget, progress, wanted, known, changes, _ = update
+        claimed, budget, progress, wanted, _, known, changes = update
         self._publish()  # another process may have been faster
         pages = self._index.pages()
         gone, changed = changes if pages is known else self.manual.changes(pages, claimed)
@@ -354,7 +342,6 @@ def _delayed(delay: Delay | None, owner: int | None, began: float) -> str:
 def _contents(
     manual: ManualFolder, claimed: Mapping[str, ClaimedFile], page: IndexedFile
 ) -> Sequence[tuple[StoredFile, bytes]]:
-    """Return the files of a page with their bytes."""
     return [
         (StoredFile(entry.path, entry.size, entry.modified_ns, sha256(data).hexdigest()), data)
         for entry, data in manual.contents(claimed[page.path], claimed.keys())

@@ -20,7 +20,6 @@ IndexedPage: TypeAlias = tuple[IndexedFile, Sequence[Any]]
 FIELDS = ("title", "headings", "path", "body")
 """The searchable fields of a passage."""
 
-_DIGEST_DIGITS = 12
 _TEXT, _BESIDE = "text", "beside"
 _AROUND = "# \n"
 """What is around the title in the lines of a heading."""
@@ -42,15 +41,14 @@ def read_file(load: Callable[[], Document], path: str, stamp: str) -> IndexedPag
     return IndexedFile(path, stamp, None, len(sections), blank, about), sections
 
 
-def digest(text: str) -> str:
+def digest(text: str, digits: int = 12) -> str:
     """Return the start of the SHA-256 of a text, in hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
 def passages(document: Document) -> list[Passage]:
     """Return the sections of a document as an index stores them."""
-    stem = document.path.rpartition(".")[0] or document.path
-    path = fold(stem)
+    path = fold(document.path.rpartition(".")[0] or document.path)
     return [_passage(document, section, path) for section in document.sections]
 
 

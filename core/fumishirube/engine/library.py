@@ -69,24 +69,19 @@ class Library:
 
     def _stored_ids(self) -> list[str]:
         ids = self._stored.ids() if self._stored else ()
-        return [name for name in ids if self._offered(name) and self._root.visible(name)]
+        return [name for name in ids if not self._fault(name) and self._root.visible(name)]
 
     def _inside(self) -> list[str]:
-        return [e.name for e in self._entries() if e.kind == "dir" and self._offered(e.name)]
+        return [e.name for e in self._entries() if e.kind == "dir" and not self._fault(e.name)]
 
     def is_outlying(self, manual_id: str) -> bool:
         """Tell whether a manual is outside the root; those inside come first."""
         return manual_id in self._outlying and manual_id not in self._inside()
 
     def manual(self, manual_id: str) -> ManualFolder:
-        """Return one manual.
-
-        Raises:
-            NotFound: when no manual has this id.
-            Forbidden: when it is a symlink.
-        """
+        """Return one manual."""
         manual_id = nfc(manual_id)
-        if not self._offered(manual_id):
+        if self._fault(manual_id):
             raise NotFound("manual not found", manual_id=manual_id)
         try:
             outlying = self.is_outlying(manual_id)
@@ -126,7 +121,8 @@ class Library:
         entries = self._entries()
         named = [(e.name, self._fault(e.name)) for e in entries if e.kind == "dir"]
         links = [(e.name, "it is a symbolic link") for e in entries if e.kind == "link"]
-        outlying = self._outlying.faults(self._inside())
+        beside = [name for name in self._inside() if name in self._outlying]
+        outlying = [(name, "a folder of the workspace has its name") for name in beside]
         faults = [*((name, fault) for name, fault in named if fault), *self._unnameable()]
         return sorted([*faults, *links, *outlying])
 
@@ -138,9 +134,6 @@ class Library:
                 allowed = is_allowed_name(entry.name, first=True)
                 if not allowed and entry.is_dir(follow_symlinks=False):
                     yield escaped_name(entry.name), "no path can begin with its name"
-
-    def _offered(self, name: str) -> bool:
-        return not self._fault(name)
 
     def _fault(self, name: str) -> str:
         return name_fault(name, self._reserved)
@@ -165,12 +158,7 @@ class OutlyingFolders:
         return [name for name, folder in self._folders.items() if is_real_folder(folder)]
 
     def root(self, manual_id: str) -> Root:
-        """Return the folder of one manual.
-
-        Raises:
-            NotFound: when it does not exist.
-            Forbidden: when it is a symlink.
-        """
+        """Return the folder of one manual."""
         folder = self._folders.get(manual_id)
         if folder is None:
             raise NotFound("manual not found", manual_id=manual_id)
@@ -183,12 +171,6 @@ class OutlyingFolders:
         digest = hashlib.sha256(f"{manual_id}\n{folder}".encode("utf-8", "surrogateescape"))
         return f"{manual_id}-{digest.hexdigest()[:_DIGEST_DIGITS]}"
 
-    def faults(self, inside: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Yield the manuals that cannot be offered, with reasons; the root has those ``inside``."""
-        for name in self._folders:
-            if name in inside:
-                yield name, "a folder of the workspace has its name"
-
 
 @runtime_checkable
 class ForgetsManuals(Protocol):
@@ -199,12 +181,8 @@ class ForgetsManuals(Protocol):
     ) -> Sequence[str]:
         """Delete the manuals that this workspace has indexed and that are not present.
 
-        ``state`` is the folder of its state. Returns their ids.
-
-        Raises:
-            Forbidden: when the index does not answer.
+        ``state`` is the folder of its state. Return their ids; raise if the index does not answer.
         """
-        ...
 
 
 def stored_manuals(
@@ -235,11 +213,7 @@ class StoredManuals:
         self._lock = Lock()
 
     def ids(self) -> Sequence[str]:
-        """Return the ids, as of the last seconds; the last known ones while the index is away.
-
-        Raises:
-            ToolError: when the index is away, and none is known yet.
-        """
+        """Return the ids of the last seconds; while the index is away the known ones, or raise."""
         with self._lock:
             if self._ids is None or time.monotonic() > self._read + _IDS_SECONDS:
                 try:

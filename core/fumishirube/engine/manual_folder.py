@@ -42,12 +42,14 @@ _PASSING = frozenset({Forbidden.code, NotFound.code})
 class ManualFolder:
     """A folder whose files loaders claim, compared with the pages of its index.
 
-    It is one manual, or the whole root of a surface, whose name is then its id.
+    It is one manual, or the whole root of a surface, whose name is then its id. If it is
+    ``stored``, its files are read from its index, because they are on other machines.
     """
 
     def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
         self.id = manual_id
         self.root = root
+        self.stored = isinstance(root, StoredRoot)
         self.loaders = loaders
         self._survey = Survey([], [], [])
         self._claims = NO_CLAIMS
@@ -61,11 +63,6 @@ class ManualFolder:
         self._compared: (
             tuple[Mapping[str, ClaimedFile], Mapping[str, IndexedFile], IndexChanges] | None
         ) = None
-
-    @property
-    def stored(self) -> bool:
-        """Whether its files are read from its index, because they are on other machines."""
-        return isinstance(self.root, StoredRoot)
 
     def follow(self, *, on: bool) -> None:
         """Let :meth:`check` watch the folder if it is large, or stop watching; servers do this."""
@@ -94,8 +91,8 @@ class ManualFolder:
         """
         with self._lock:
             if isinstance(self.root, StoredRoot):
-                return self._sweep_stored(self.root)
-            if self._watch is None:
+                self._sweep_stored(self.root)
+            elif self._watch is None:
                 self._take(self.root.survey())
             else:
                 self._sweep_watched(self._watch)
@@ -112,12 +109,11 @@ class ManualFolder:
         self._take(survey)
         watch.surveyed()
 
-    def _sweep_stored(self, root: StoredRoot) -> Mapping[str, ClaimedFile]:
+    def _sweep_stored(self, root: StoredRoot) -> None:
         files = root.store.files()
         if files is not self._stored_files or self._claims.unsure:
             self._take(root.survey())
             self._stored_files = files
-        return self._claims.files
 
     @property
     def check_due(self) -> bool:
@@ -218,11 +214,7 @@ class ManualFolder:
         return file.stamp + UNSURE + self.content_hash(file)
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
-        """Return the folders and the claimed files of one folder, sorted by name.
-
-        Raises:
-            NotFound: when the folder does not exist, or is hidden or ignored.
-        """
+        """Return the folders and the claimed files of one folder, sorted by name."""
         with self._lock:
             files, folders = self.sweep(), frozenset(self._survey.folders)
         entries = self.root.entries(path)
@@ -236,12 +228,7 @@ class ManualFolder:
         return sorted(self.sweep())
 
     def document(self, path: str) -> Document:
-        """Read a claimed file.
-
-        Raises:
-            NotFound: when it does not exist, or no loader claims it.
-            Unreadable: when its text cannot be read.
-        """
+        """Read a claimed file; raise if it does not exist, is not claimed, or cannot be read."""
         claimed = self.sweep().get(path)
         if claimed is None:
             entry = self.root.stat(path)
@@ -273,12 +260,7 @@ class ManualFolder:
             self._documents.clear()
 
     def places(self, path: str) -> Sequence[Place]:
-        """Return where people see the lines of a file; empty for plain text.
-
-        Raises:
-            NotFound: when it does not exist, or no loader claims it.
-            Unreadable: when its text cannot be read.
-        """
+        """Return where people see the lines of a file; empty for plain text."""
         # The last survey knows the loader; another survey takes longer than a search.
         claimed = self._claims.files.get(path) or self.sweep().get(path)
         if claimed is not None and not getattr(claimed.loader, "placed", False):

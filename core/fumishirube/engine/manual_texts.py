@@ -78,7 +78,7 @@ def _texts(
     state: IndexState,
     budget: Budget,
 ) -> Iterator[FileText | UnreadFile]:
-    slow = {file.path for file in state.slow}
+    slow = {load.path for load in state.slow}
     for file in wanted:
         budget.check()
         path = file.source.path
@@ -100,11 +100,7 @@ def _text(
     matching: Sequence[Passage],
     corpus: Corpus,
 ) -> FileText | UnreadFile:
-    """Return a file's text, without its loader if the index knows that it is plain text.
-
-    Raises:
-        ToolError: when the text cannot be read.
-    """
+    """Return a file's text, without its loader if the index knows that it is plain text."""
     path = file.source.path
     if page is not None and page.skipped not in (None, _NAVIGATION):
         return UnreadFile(path, str(page.skipped))

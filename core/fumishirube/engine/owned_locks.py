@@ -18,11 +18,10 @@ _MOST_STEPS = 8
 class _Wait:
     """A thread waits for a lock, unless that is ``over``."""
 
-    __slots__ = ("lock", "over")
+    over = False
 
     def __init__(self, lock: OwnedLock) -> None:
         self.lock = lock
-        self.over = False
 
 
 class OwnedLock:

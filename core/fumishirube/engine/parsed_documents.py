@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -18,6 +18,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import replace_file
 from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
+from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import Forbidden, Unreadable
 from fumishirube.parsing.pictures import PageView, Picture, PictureLoader
 from fumishirube.parsing.records import document_of, document_record
@@ -119,8 +120,7 @@ class ParsedDocuments:
         return self._state.path / FOLDER / f"{key}.json.gz"
 
     def _text_file(self, key: str) -> Path:
-        name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
-        return self._state.path / FOLDER / f"{name}.txt.gz"
+        return self._state.path / FOLDER / f"{digest(key, 40)}.txt.gz"
 
 
 class RememberingLoader:
@@ -137,6 +137,7 @@ class RememberingLoader:
         self.problem_of: Callable[[Root], str | None]
         self.problem_of = getattr(loader, "problem_of", lambda _root: None)
         self._loader: Loader = loader.caching(documents) if hasattr(loader, "caching") else loader
+        self.sources = self._loader.sources
         self._fingerprint = fingerprint
         self._documents = documents
 
@@ -145,26 +146,14 @@ class RememberingLoader:
         """Whether the names of the files alone decide which the loader claims."""
         return goes_by_name(self._loader)
 
-    def sources(self, root: Root) -> Iterable[Source]:
-        """Return the files that the loader claims."""
-        return self._loader.sources(root)
-
     def picture(self, root: Root, source: Source, view: PageView) -> Picture:
-        """Draw a page; pictures are not cached.
-
-        Raises:
-            Unreadable: when the file cannot be drawn.
-        """
+        """Draw a page; pictures are not cached."""
         if not isinstance(self._loader, PictureLoader):
             raise Unreadable("its loader draws no pages", "no_picture", path=source.path)
         return self._loader.picture(root, source, view)
 
     def load(self, root: Root, source: Source) -> Document:
-        """Return the document of a file, parsed now or earlier.
-
-        Raises:
-            Unreadable: when the loader cannot read it.
-        """
+        """Return the document of a file, parsed now or earlier."""
         key = self._key(root, source)
         document = self._documents.document(key, source.path)
         if document is None:

@@ -316,8 +316,7 @@ class _Search:
         self.query.budget.check()
         started = self.recorder.open()
         refine = partial(refiner.stage.refine, ranking, refiner.own(self.query), self.corpus)
-        left_out = ranking.left_out
-        refined, error = self._ranking_of("refiner", refiner, refine, left_out)
+        refined, error = self._ranking_of("refiner", refiner, refine, ranking.left_out)
         refined = ranking if refined is None else refined
         allowed = allowed_hits(refined.hits, self.query)
         if len(allowed) < len(refined.hits):

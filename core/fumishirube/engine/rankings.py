@@ -84,16 +84,13 @@ def fused_ranking(hits: Sequence[Hit], outcomes: Sequence[Outcome]) -> Ranking:
 
     A section that is among the hits is not left out, even if a run left it out.
     """
-    left: dict[LeftOut, None] = {}
     returned = {hit.passage.key for hit in hits}
+    rows = (row for outcome in outcomes for row in outcome.ranking.left_out)
+    left = dict.fromkeys(row for row in rows if (row.path, row.start_line) not in returned)
     diagnostics: dict[str, JsonValue] = {}
-    for outcome in outcomes:
-        for row in outcome.ranking.left_out:
-            if (row.path, row.start_line) not in returned:
-                left[row] = None
-        diagnostics = {**outcome.ranking.diagnostics, **diagnostics}
-    ordered = tuple(sorted(hits, key=Hit.sort_key))
-    return Ranking(ordered, tuple(left), diagnostics)
+    for outcome in reversed(outcomes):
+        diagnostics |= outcome.ranking.diagnostics
+    return Ranking(tuple(sorted(hits, key=Hit.sort_key)), tuple(left), diagnostics)
 
 
 def merge_by_rank(outcomes: Sequence[Outcome]) -> Ranking:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from fumishirube.budget import Budget
@@ -13,8 +12,8 @@ from fumishirube.corpus import Corpus, Pages
 from fumishirube.corpus_kinds import StoresVectors, VectorStore
 from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import EMPTY_MAPPING
-from fumishirube.engine.file_loads import SlowFile
-from fumishirube.engine.indexed_files import text_digest
+from fumishirube.engine.file_loads import FileLoad
+from fumishirube.engine.indexed_files import digest, text_digest
 from fumishirube.errors import IndexDamaged, NotFound
 from fumishirube.model import LeftOut, OutsideSearch, Passage
 from fumishirube.stages import FileContents, IndexedFile, OpenIndex, StoresFiles
@@ -46,7 +45,7 @@ class IndexState(NamedTuple):
     fingerprint: str
     aside: OutsideSearch = OutsideSearch()
     unfinished: bool = False
-    slow: tuple[SlowFile, ...] = ()
+    slow: tuple[FileLoad, ...] = ()
     unembedded: bool = False
     manuals: tuple[str, ...] = ()
     pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
@@ -98,9 +97,8 @@ class CommitSummary(NamedTuple):
             for path, page in pages.items()
         }
         stamps = "\0".join([lines[path][1] for path in sorted(lines)])
-        fingerprint = sha256(stamps.encode()).hexdigest()[:16]
         headings = sum([page.blank for page in pages.values()])
-        return cls(pages, tuple(skipped), headings, fingerprint, lines)
+        return cls(pages, tuple(skipped), headings, digest(stamps, 16), lines)
 
 
 def _line(page: IndexedFile) -> str:
@@ -185,12 +183,7 @@ class RecoverableIndex:
         return self._index.files() if isinstance(self._index, StoresFiles) else {}
 
     def read_file(self, path: str) -> bytes:
-        """Return the bytes of a stored file.
-
-        Raises:
-            NotFound: when it is not stored.
-            Unreadable: when other bytes are stored than it says.
-        """
+        """Return the bytes of a stored file."""
         if not isinstance(self._index, StoresFiles):
             raise NotFound("no such file or folder", path=path)
         return self._index.read_file(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
@@ -54,15 +54,10 @@ class SureMatches:
             return Count(0)
         return self._corpus.count(self._clause, max(_MOST_COUNTED, matched), searched=True)
 
-    def texts_in(self, passage: Passage) -> tuple[str, ...]:
+    def texts_in(self, passage: Passage) -> Iterator[str]:
         """Return the required terms and concepts of a passage; it matches if there are any."""
         whole = "\n".join(passage.fields.values())
-        return tuple(text for text in self.texts if mentions(whole, text))
-
-    def match(self, passage: Passage) -> bool:
-        """Tell whether a passage contains any of them."""
-        whole = "\n".join(passage.fields.values())
-        return any(mentions(whole, text) for text in self.texts)
+        return (text for text in self.texts if mentions(whole, text))
 
     def among(self, keys: Iterable[SectionKey]) -> set[SectionKey]:
         """Return the matches among some sections."""
@@ -72,7 +67,7 @@ class SureMatches:
             passage.key
             for path in pages
             for passage in self._corpus.page(path)
-            if passage.key in wanted and passage.fields["body"] and self.match(passage)
+            if passage.key in wanted and passage.fields["body"] and any(self.texts_in(passage))
         }
 
     def further(self, known: Collection[SectionKey], room: int, highest: float) -> Sequence[Hit]:
@@ -87,7 +82,7 @@ class SureMatches:
         clause = Bool(should=tuple(map(Term, terms)), must=(self._clause,))
         hits = []
         for passage, _ in self._corpus.search(clause, len(known) + MOST_CONTINUED):
-            present = self.texts_in(passage)
+            present = tuple(self.texts_in(passage))
             if present and passage.key not in known:
                 share = len(present) / len(self.texts)
                 hits.append(Hit(passage, highest * share, coverage=share, matched=present))
@@ -168,7 +163,11 @@ def report_search(
         strict=sum(map(bool, holding)),
         applied=sum(not applied.isdisjoint(present) for present in holding),
         holding=tuple(rank for rank, present in enumerate(shown, 1) if present),
-        gated=_gated(query, search),
+        gated=any(  # a run that required more than the query returned hits
+            span.rows and not set(span.must) <= set(query.must)
+            for span in search.children
+            if span.kind == "run"
+        ),
         returned=len(ranking.hits),
         left_out=left_out,
         at_least=at_least
@@ -269,18 +268,9 @@ def _unranked(
     """Count the sure matches that are neither ranked nor left out nor excluded."""
     matches = SureMatches(query, corpus)
     total, at_least = matches.count(matched)
-    seen = {key for key, passage in passages.items() if matches.match(passage)}
+    seen = {key for key, passage in passages.items() if any(matches.texts_in(passage))}
     seen |= matches.among((query.exclude | {*places}) - passages.keys())
     return Count(max(0, total - len(seen)), at_least)
-
-
-def _gated(query: Query, search: Span) -> bool:
-    """Tell whether a run that required more than the query returned hits."""
-    return any(
-        span.rows and not set(span.must) <= set(query.must)
-        for span in search.children
-        if span.kind == "run"
-    )
 
 
 def _beyond_query(query: Query, terms: tuple[TermReport, ...], applied: set[str]) -> bool:

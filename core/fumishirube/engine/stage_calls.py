@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from math import inf
 from threading import Thread, get_ident
 from typing import NamedTuple, TypeVar
 
@@ -74,11 +73,7 @@ class Recorder:
 
     @contextmanager
     def calling(self, call: StageCall) -> Iterator[None]:
-        """Record that a stage is running.
-
-        Raises:
-            Cancelled: when this search was abandoned.
-        """
+        """Record that a stage is running; raise if this search was abandoned."""
         if self.abandoned:
             raise Cancelled("the search was left behind")
         self.thread = get_ident()
@@ -208,5 +203,5 @@ def within_deadline(
 
 
 def after_deadline(budget: Budget, since: float) -> float:
-    """Return until when a stage may run that began at a time, in a call with a budget."""
-    return inf if budget.deadline is None else max(budget.deadline, since) + GRACE_SECONDS
+    """Return until when a stage may run that began at a time, in a call with a deadline."""
+    return max(budget.deadline or since, since) + GRACE_SECONDS

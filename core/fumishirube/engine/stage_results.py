@@ -26,7 +26,6 @@ _LARGEST = 1e100
 """Of larger scores, later stages might make infinite ones, and be blamed for it."""
 _TOO_MANY = f"it returned more than {MOST_ITEMS} items"
 _SEVERAL = (tuple, list)
-_NUMBERS = {int}
 
 _MOST_LEVELS = 100
 """Of deeper diagnostics some versions of Python can write a trace and others cannot."""
@@ -247,7 +246,7 @@ def _parts_fault(document: Document) -> str | None:
 
 
 def _is_section(section: Any, length: int, lines: int) -> bool:
-    if not isinstance(section, Section) or {*map(type, section[1:8])} != _NUMBERS:
+    if not isinstance(section, Section) or {*map(type, section[1:8])} != {int}:
         return False
     title, first, last, start, end, extent, body, level, ancestors, searched = section
     return (

@@ -5,11 +5,10 @@ The id of a union is ``*`` for every manual, or the ids of its manuals joined by
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import Literal
 
@@ -26,11 +25,12 @@ from fumishirube.corpus import (
     Term,
 )
 from fumishirube.corpus_kinds import VectorCorpus
+from fumishirube.engine.indexed_files import digest
 from fumishirube.engine.recoverable_index import IndexState, joined_reasons
 from fumishirube.engine.reports import unsearched
 from fumishirube.model import OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
-from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
+from fumishirube.text.word_forms import form_finder, query_terms
 from fumishirube.tools.definitions import Progress
 
 
@@ -47,20 +47,14 @@ class UnionCorpus:
         self.manual_id = manual_id
         self.size = sum(part.size for part in parts.values())
         self._parts = [_UnionPart(name, corpus) for name, corpus in sorted(parts.items())]
+        first = self._parts[0].corpus  # all the manuals have one tokenizer
+        self.terms = first.terms
+        self.query_terms, self.form_finder = (
+            partial(query_terms, first),
+            partial(form_finder, first),
+        )
         self._frequencies: dict[str, int] = {}
         self._count_part = cache(lambda text: sum(p.count_part(text) for p in self._parts))
-
-    def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a text; all the manuals have one tokenizer."""
-        return self._parts[0].corpus.terms(text)
-
-    def query_terms(self, text: str) -> Sequence[str]:
-        """Return the terms by which a text is scored."""
-        return query_terms(self._parts[0].corpus, text)
-
-    def form_finder(self, term: str) -> FormFinder | None:
-        """Return a function that finds the words of a term, or ``None`` for literal matches."""
-        return form_finder(self._parts[0].corpus, term)
 
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
@@ -219,7 +213,7 @@ def united_state(
             for out in state.skipped
         ),
         joined_reasons(*stale, *unread),
-        hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()[:16],
+        digest(stamps, 16),
         _united_outside([state.aside for state in states.values()]),
         unfinished=any(state.unfinished for state in states.values()),
         unembedded=any(state.unembedded for state in states.values()),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from fumishirube.config.classic import with_classic_values
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
@@ -53,7 +53,7 @@ from fumishirube.host.surfaces import (
     default_pipeline_name,
     how_to_offer,
 )
-from fumishirube.host.tool_host import ToolHost
+from fumishirube.host.tool_host import ServedSurface, ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import NOUNS, SURFACES
@@ -84,7 +84,7 @@ class Application(ToolHost):
         self.peers = former.peers if former else peers
         self.as_read = loaded
         self._requested = "surfaces" in loaded.config.model_fields_set
-        loaded = loaded.with_default_surfaces(plugins.registry.default_surfaces())
+        loaded = loaded.with_default_surfaces(plugins.registry.defaults(SURFACES))
         self._unadopted: dict[str, BaseException] = {}
         loaded = with_classic_settings(loaded, plugins.registry, self._unadopted)
         self.loaded = loaded
@@ -138,12 +138,13 @@ class Application(ToolHost):
         if self.loaded.glossary.meanings:
             self.warnings += unused_glossary(self.surfaces, self.plugins.registry, self.guarded)
         self.served = [
-            self.served_surface(surface, self.contexts[surface.name]) for surface in self.surfaces
+            ServedSurface(surface, self.contexts[surface.name], self.work(surface))
+            for surface in self.surfaces
         ]
 
     def loose_files(self) -> Sequence[str]:
         """Return the files beside the manuals, each below the name of their root."""
-        return self._of_manuals(PipelineContext.loose_files)
+        return self._of_manuals(lambda context: context.loose_files())
 
     def rejected_folders(self) -> Sequence[str]:
         """Return why folders are not manuals that may be meant to be."""
@@ -214,7 +215,7 @@ class Application(ToolHost):
         check_stages(
             surface, spec, stages, f"pipelines.{named}", self.plugins.registry, self.guarded
         )
-        of_default = use.name in self.plugins.registry.default_surfaces()
+        of_default = use.name in self.plugins.registry.defaults(SURFACES)
         return ConfiguredSurface(
             use.name,
             surface.stage,
@@ -229,7 +230,7 @@ class Application(ToolHost):
     def _default_pipeline(self, surface: Surface) -> dict[str, Any]:
         pipeline = dict(surface.pipeline)
         if isinstance(surface, HasDefaultLoaders):
-            registered = self.plugins.registry.default_loaders()
+            registered = self.plugins.registry.defaults("loaders")
             pipeline["loaders"] = [*surface.default_loaders(registered)]
         return pipeline
 
@@ -271,12 +272,6 @@ class Application(ToolHost):
                     self.outside += outside_settings(self.loaded, stage, f"{coordinate}.with")
         self.loaded.trust.check(self.outside)
 
-    def _further_stage(
-        self, kind_name: str, name: str, settings: Mapping[str, JsonValue]
-    ) -> NamedStage[Any]:
-        use = Use.model_validate({"use": name, "with": settings})
-        return self._stage(kind_name, use, NOUNS[kind_name])
-
     def _check_names(self) -> None:
         if self.loaded.alone_as:
             return  # other surfaces are ignored, and so are their pipelines
@@ -305,7 +300,9 @@ class Application(ToolHost):
             state=self.state,
             memory=memory,
             observers=tuple(self._observers),
-            stage=self._further_stage,
+            stage=lambda kind_name, name, settings: self._stage(
+                kind_name, Use.model_validate({"use": name, "with": settings}), NOUNS[kind_name]
+            ),
             guarded=self.guarded,
             leads=self.peers.leads if self.peers else None,
             own=self._own(rights),

@@ -50,7 +50,7 @@ class ListProfile:
 
 
 class CatalogPublisher:
-    """Holds the current catalog, and notifies watchers when another one is published.
+    """Has the current ``catalog``, and notifies watchers when another one is published.
 
     ``listed`` is called whenever a client lists the tools.
     """
@@ -63,14 +63,9 @@ class CatalogPublisher:
     ) -> None:
         self.profile = profile
         self.listed = listed
-        self._catalog = catalog
+        self.catalog = catalog
         self._watching: dict[object, Callable[[], None]] = {}
         self._lock = Lock()
-
-    @property
-    def catalog(self) -> Catalog:
-        """The current catalog."""
-        return self._catalog
 
     def publish(self, catalog: Catalog, *, notify: bool = True) -> None:
         """Replace the catalog. Any thread may call this.
@@ -78,7 +73,7 @@ class CatalogPublisher:
         Without ``notify`` the watchers are not notified: the lists are the same for clients.
         """
         with self._lock:
-            self._catalog = catalog
+            self.catalog = catalog
             watching = [*self._watching.values()] if notify else []
         for callback in watching:
             callback()

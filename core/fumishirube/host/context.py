@@ -13,16 +13,10 @@ from pydantic import JsonValue
 
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.budget import Budget
-from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.indexed_files import FIELDS
-from fumishirube.engine.library import (
-    ForgetsManuals,
-    Library,
-    OutlyingFolders,
-    stored_manuals,
-)
+from fumishirube.engine.library import ForgetsManuals, Library, OutlyingFolders, stored_manuals
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex, joined_reasons
@@ -61,7 +55,8 @@ RESERVED_MANUALS = ("manuals", EVERY_MANUAL)
 class PipelineContext:
     """The :class:`fumishirube.SurfaceContext` of a surface with a pipeline.
 
-    A context of a part of the root shares the stages, manuals and indexes of the ``whole``.
+    A context of a part of the root shares the stages, manuals and indexes of the ``whole``. Some
+    methods are those of its library, of its finder, and of the store of traces.
     """
 
     def __init__(
@@ -95,9 +90,12 @@ class PipelineContext:
         searching = (stages.scorers, stages.fusers, stages.refiners)
         self._pipeline = Pipeline(*searching, shared.loaded.config.strict, shared.guarded.at_work)
         self._finder = Finder(configured, shared, self._pipeline, self.prepare, self._watched)
-        is_outlying = self.library.is_outlying
+        self.manuals, self.manual = self.library.manuals, self.library.manual
+        self.loose_files, self.search = self.library.loose_files, self._finder.search
+        traces, self.folder = shared.memory.traces, shared.root
+        self.trace, self.annotate = traces.get, traces.annotate
         self.index_folders = IndexFolders(
-            state, configured.index_fingerprint, outlying, is_outlying
+            state, configured.index_fingerprint, outlying, self.library.is_outlying
         )
         open_vectors = partial(manual_vectors, configured, stages, self.index_folders.make)
         self.indexes: OpenIndexes = (
@@ -112,29 +110,10 @@ class PipelineContext:
         self._surface_values: dict[str, Any] = {}
         self._lock = RLock()
 
-    def manuals(self) -> Sequence[str]:
-        """Return the ids of the manuals, sorted."""
-        return self.library.manuals()
-
-    def manual(self, manual_id: str) -> ManualFolder:
-        """Return one manual."""
-        return self.library.manual(manual_id)
-
-    def loose_files(self) -> Sequence[str]:
-        """Return the names of files beside the manuals."""
-        return self.library.loose_files()
-
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
         """Count the files of a manual that no loader reads, by suffix, with a loader that would."""
-        paths = self.library.manual(manual_id).unread()
-        if not paths:
-            return []
-        return unread_files(
-            paths,
-            [*self._configured.plugins.registry["loaders"]],
-            [named.name for named in self._configured.stages["loaders"]],
-            f"pipelines.{self._configured.pipeline_name}",
-        )
+        paths = self.manual(manual_id).unread()
+        return unread_files(paths, self._configured) if paths else ()
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
@@ -209,25 +188,11 @@ class PipelineContext:
             value: T = self._surface_values[name]
             return value
 
-    def search(
-        self, corpus: Corpus, files: int, query: Query, *, written: bool = True
-    ) -> SearchResult:
-        """Run the pipeline over a corpus of the surface's own, and store the trace."""
-        return self._finder.search(corpus, files, query, written=written)
-
-    def folder(self, name: str) -> Root:
-        """Return one of the configuration's folders, or the workspace."""
-        return self._shared.root(name)
-
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Pass the assessment of a search on to the cache and the statistics."""
         memory = self._shared.memory
         memory.cache.judge(trace_id, assessment)
         memory.statistics.conclude(self._configured.surface, trace_id, assessment)
-
-    def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
-        """Store a trace with a value of the surface, and return the trace."""
-        return self._shared.memory.traces.annotate(trace, name, value)
 
     def _extended(self, budget: Budget, trace: Trace, extend: Callable[[Trace], Trace]) -> Trace:
         """Extend a trace within the time of its call."""
@@ -295,9 +260,11 @@ class PipelineContext:
     def _missing(self, manual_id: str, indexed: FolderIndex, state: IndexState) -> Iterator[str]:
         """Yield what loaders did not list or read, or not yet."""
         loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
-        yield from unlisted_by(self.loaders(), indexed.manual.root)
-        yield from unread_by(state.skipped, indexed.claimed, loaders)
-        yield from self._shared.guarded.slow_files(manual_id, state.slow, loaders)
+        if self.updates:
+            yield from unlisted_by(self.loaders(), indexed.manual.root)
+            yield from unread_by(state.skipped, indexed.claimed, loaders)
+        if state.slow:
+            yield from self._shared.guarded.slow_files(manual_id, state.slow, loaders)
 
     def _update(
         self, manual_id: str, query: Query, progress: Progress | None, *, vectors: bool
@@ -359,10 +326,6 @@ class PipelineContext:
         finally:
             self._background = None
             self.library.follow(on=False)
-
-    def trace(self, trace_id: str) -> Trace:
-        """Return a stored trace."""
-        return self._shared.memory.traces.get(trace_id)
 
     def close(self) -> None:
         """Close the open indexes and the objects of the surface."""

@@ -22,14 +22,7 @@ from fumishirube.model import Ranking, SearchReport
 from fumishirube.query import Query, SearchState
 from fumishirube.surfaces import SearchResult
 from fumishirube.tools.definitions import Progress
-from fumishirube.traces.records import (
-    CacheOutcome,
-    Origin,
-    Span,
-    Thresholds,
-    Trace,
-    failures,
-)
+from fumishirube.traces.records import CacheOutcome, Origin, Span, Thresholds, Trace, failures
 from fumishirube.traces.store import StoredTrace, new_trace_id
 
 _log = logging.getLogger("fumishirube")

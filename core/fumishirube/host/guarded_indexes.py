@@ -11,7 +11,6 @@ from typing import Any
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus, Count, IndexMatch
-from fumishirube.disk.roots import Root
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.crash_marks import ForeignWork
@@ -25,7 +24,7 @@ from fumishirube.host.guarded_vectors import GuardedVectors
 from fumishirube.host.offered_types import check_texts, require
 from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.model import Passage
-from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
+from fumishirube.stages import Index, IndexedFile, OpenIndex
 
 _METHODS = [name for name in vars(OpenIndex) if not name.startswith("_")]
 """Looked up by name: since Python 3.12 ``isinstance`` sees none that an object only passes on."""
@@ -36,18 +35,15 @@ class GuardedIndex(NamedInErrors[Index]):
 
     _answers = (ToolError,)
 
-    def open(self, folder: Root, fields: Fields) -> GuardedStage[Any]:
-        """Open the index of one manual."""
-        with self._watched("open"):
-            opened = self._stage.open(folder, fields)
-            if not all(callable(getattr(opened, name, None)) for name in _METHODS):
-                raise TypeError(f"it opened a {type(opened).__name__} and no index")
-        return _GuardedOpenIndex(opened, self._work, self._guard)
+    def _checked(self, method: str, result: Any) -> Any:
+        if method != "open":
+            return super()._checked(method, result)
+        if not all(callable(getattr(result, name, None)) for name in _METHODS):
+            raise TypeError(f"it opened a {type(result).__name__} and no index")
+        return _GuardedOpenIndex(result, self._work, self._guard)
 
 
 class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
-    """An open index of a plugin."""
-
     _answers = (ToolError, IndexDamaged)
     _checked_pages: object = ()
     _searched = 0
@@ -139,16 +135,6 @@ class _GuardedCorpus(NamedInErrors[Corpus]):
         super().__init__(stage, work, guard)
         self._files = files
 
-    def search(self, *arguments: Any, **named: Any) -> Sequence[IndexMatch]:
-        """Return the best matches of a clause."""
-        with self._watched("search"):
-            return check_matches(self._stage.search(*arguments, **named), self._files)
-
-    def page(self, path: str) -> Sequence[Passage]:
-        """Return the passages of a file."""
-        with self._watched("page"):
-            return check_passages("page", self._stage.page(path), self._files)
-
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return how many sections have each term."""
         with self._watched("frequencies"):
@@ -161,6 +147,10 @@ class _GuardedCorpus(NamedInErrors[Corpus]):
             return self._checked(name, getattr(self._stage, name))
 
     def _checked(self, method: str, result: Any) -> Any:
+        if method == "search":
+            return check_matches(result, self._files)
+        if method == "page":
+            return check_passages("page", result, self._files)
         check = VALUE_CHECKS.get(method)
         return check(method, result) if check else super()._checked(method, result)
 

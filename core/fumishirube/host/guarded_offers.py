@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from fumishirube.disk.roots import Root
-from fumishirube.engine.file_loads import SlowFile
+from fumishirube.engine.file_loads import FileLoad
 from fumishirube.engine.pipeline import NamedStage, StageFailure
 from fumishirube.engine.stage_calls import GRACE_SECONDS, AtWork, StageCall
 from fumishirube.errors import AlreadyServed, ConfigError, IndexDamaged, PluginError, UnknownStage
@@ -73,10 +73,8 @@ class GuardedOffers:
     ) -> NamedStage[Any]:
         """Return the running form of a stage, guarded if it is a plugin's; the stack closes it.
 
-        An index is not opened here, but for each manual.
-
-        Raises:
-            ConfigError: when it does not open, with its place in the configuration.
+        An index is not opened here, but for each manual. A :class:`ConfigError` says where one is
+        that does not open.
         """
         stage, work = named.stage, self.work(kind_name, named.plugin, named.name)
         if isinstance(stage, ResourceStage) and kind_name != INDEXES:
@@ -129,8 +127,7 @@ class GuardedOffers:
     ) -> Iterator[T]:
         """Begin what a stage opens; if that of a plugin fails to close, that is recorded.
 
-        Raises:
-            PluginError: when one of a plugin cannot be opened; it names the plugin.
+        A :class:`PluginError` names the plugin of one that cannot be opened.
         """
         if work is None:
             with begin() as running:
@@ -225,26 +222,26 @@ class GuardedOffers:
     def slow_files(
         self,
         manual_id: str,
-        slow: Iterable[SlowFile],
+        slow: Iterable[FileLoad],
         loaders: Sequence[tuple[NamedStage[Any], Loader]],
     ) -> Iterator[str]:
         """Record files that are still being loaded; yield a sentence about each.
 
         ``loaders`` are the running ones, each with the form that claims and caches.
         """
-        for file in slow:
-            named = next(named for named, form in loaders if form is file.loader)
-            path = f"{manual_id}/{file.path}"
-            problem = f"it was abandoned after {file.seconds:.1f} s"
+        for load in slow:
+            named = next(named for named, form in loaders if form is load.file.loader)
+            path, seconds = f"{manual_id}/{load.path}", load.seconds
+            problem = f"it was abandoned after {seconds:.1f} s"
             work = self.work(LOADERS, named.plugin, named.name)
-            began = time.time() - file.seconds
+            began = time.time() - seconds
             if work is not None and not self._guard.log.recorded_since(work, began):
                 self._guard.log.record(work._replace(file=path), problem)
             origin = f" of plugin {work.plugin}" if work else ""
-            pages = file.pages_read
+            pages = load.pages_read
             read = f" ({pages.done} of {pages.total} pages)" if pages else ""
             yield (
-                f"loader {named.name!r}{origin} has been reading {path} for {file.seconds:.1f} s"
+                f"loader {named.name!r}{origin} has been reading {path} for {seconds:.1f} s"
                 f"{read}; the file will be searched when it is read"
             )
 

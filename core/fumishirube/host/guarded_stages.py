@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
@@ -45,13 +44,8 @@ class GuardedStage(Generic[S]):
 
     def __init__(self, stage: S, work: ForeignWork, guard: PluginGuard) -> None:
         self._stage = stage
-        self._work = work
+        self.foreign_work = self._work = work
         self._guard = guard
-
-    @property
-    def foreign_work(self) -> ForeignWork:
-        """What the stage is in crash marks and faults."""
-        return self._work
 
     def guarded_by(self, kind: type[G]) -> G:
         """Return the stage guarded by another class."""
@@ -106,8 +100,7 @@ class GuardedEmbedder(NamedInErrors[Embedder]):
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
         """Return one vector for each text."""
         with self._watched("embed"):
-            embed = self._stage.embed
-            made = [[*map(float, vector)] for vector in embed(texts, role)]
+            made = [[*map(float, vector)] for vector in self._stage.embed(texts, role)]
             if fault := vector_fault(self._work.stage, made, len(texts)):
                 raise ValueError(fault)
             if not all(made):
@@ -128,15 +121,12 @@ class GuardedTokenizer(NamedInErrors[Tokenizer]):
             most = max(MOST_ITEMS, _MOST_TERMS * len(text))  # a file may be one section
             return check_texts(self._stage.terms(text), most)
 
-    def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return a clause that matches wherever a folded text occurs, and whether only there."""
-        with self._watched("narrow"):
-            clause, exact = self._stage.narrow(text)
-            require_clause(clause)
-            return clause, bool(exact)
-
     def _checked(self, method: str, result: Any) -> Any:
         match method:
+            case "narrow":
+                clause, exact = result
+                require_clause(clause)
+                return clause, bool(exact)
             case "query_terms":
                 return check_texts(result)
             case "form_finder" if result is not None:
@@ -185,7 +175,9 @@ class GuardedLoader(GuardedStage[Loader]):
         """Return the claimed files, or those of the last listing if it fails or takes too long."""
         work = self._work._replace(file=root.path.name)
         try:
-            self._claims[root.path] = self._listed(root, work)
+            listed = self._listed(root, work)
+            inside = tuple(source for source in listed if _is_plain(source.path))
+            self._claims[root.path] = inside
         except (Cancelled, KeyboardInterrupt):
             raise
         except BaseException as error:
@@ -196,20 +188,12 @@ class GuardedLoader(GuardedStage[Loader]):
             self._check(error, root.path.name)
             self._failing.add(root.path)
         else:
-            self._drop_outside(root, work)
+            if outside := len(listed) - len(self._claims[root.path]):
+                problem = f"paths that no file of the manual has: {outside}"
+                self._guard.log.record(work, problem)
+                self._check(PluginError(problem), root.path.name)
+                self._failing.add(root.path)
         return self._claims.get(root.path, ())
-
-    def _drop_outside(self, root: Root, work: ForeignWork) -> None:
-        """Drop paths that no file of the manual has; to list any is a failure."""
-        listed = self._claims[root.path]
-        inside = tuple(source for source in listed if _is_plain(source.path))
-        if len(inside) < len(listed):
-            number = len(listed) - len(inside)
-            problem = f"paths that no file of the manual has: {number}"
-            self._claims[root.path] = inside
-            self._guard.log.record(work, problem)
-            self._check(PluginError(problem), root.path.name)
-            self._failing.add(root.path)
 
     def _listed(self, root: Root, work: ForeignWork) -> tuple[Source, ...]:
         """List the claimed files on a thread of its own; one that was late serves a later call."""
@@ -224,7 +208,7 @@ class GuardedLoader(GuardedStage[Loader]):
 
         late = self._late.pop(root.path, None)
         listing, files = late or (threaded(listed), root.listed)
-        with self._guard.waiting(work):
+        with self._guard.working(work):
             done = wait([listing], 0.0 if late else listing_seconds()).done
         if not done:
             self._late[root.path] = listing, files

@@ -136,6 +136,7 @@ class OpenIndexes:
         self._open_index = open_index
         self._open_vectors = open_vectors
         self._open: dict[str, FolderIndex] = {}
+        self.opened = self._open.get
         self._uses: Counter[str] = Counter()
         self._worth: dict[str, int] = {}
         self._age = 0
@@ -175,10 +176,6 @@ class OpenIndexes:
         self._age = max(self._age, self._worth.pop(name))  # a new one may be worth less
         del self._uses[name], self._open[name]
         self._library.forget(name)
-
-    def opened(self, manual_id: str) -> FolderIndex | None:
-        """Return a manual with its index if that is open; never wait."""
-        return self._open.get(manual_id)
 
     def close(self) -> None:
         """Close all indexes. One that is being opened is closed with the process."""

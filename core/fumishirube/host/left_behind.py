@@ -8,50 +8,44 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 _PAUSE = 0.1
 """Seconds until a copy reports itself: the original must not take that for an older fault."""
 
 
-class Undoing:
-    """Undoes what a body leaves behind in the process; ``left`` then has sentences about it.
+@contextmanager
+def undoing(copied: Callable[[], None]) -> Iterator[list[str]]:
+    """Undo what the body leaves behind in the process; the list then has sentences about it.
 
     A copy of the process that leaves the body calls ``copied`` and ends: it would go on to answer a
     second time.
     """
-
-    __slots__ = ("_copied", "_level", "_process", "_recursion", "_timer", "left")
-
-    def __init__(self, copied: Callable[[], None]) -> None:
-        self._copied = copied
-        self.left: list[str] = []
-
-    def __enter__(self) -> list[str]:
-        self._process, self._level = os.getpid(), logging.root.manager.disable
-        self._timer, self._recursion = _seconds_left(), sys.getrecursionlimit()
-        return self.left
-
-    def __exit__(self, *_: object) -> None:
-        if os.getpid() != self._process:
+    left: list[str] = []
+    process, level = os.getpid(), logging.root.manager.disable
+    timer, recursion = _seconds_left(), sys.getrecursionlimit()
+    try:
+        yield left
+    finally:
+        if os.getpid() != process:
             try:
                 time.sleep(_PAUSE)
-                self._copied()
+                copied()
             finally:
                 os._exit(0)
-        if logging.root.manager.disable > self._level:
-            logging.disable(self._level)
-            self.left.append("it switched off the log")
-        if sys.getrecursionlimit() < self._recursion:
-            sys.setrecursionlimit(self._recursion)
-            self.left.append("it lowered the limit of nested calls")
-        if not self._timer and _seconds_left():
+        if logging.root.manager.disable > level:
+            logging.disable(level)
+            left.append("it switched off the log")
+        if sys.getrecursionlimit() < recursion:
+            sys.setrecursionlimit(recursion)
+            left.append("it lowered the limit of nested calls")
+        if not timer and _seconds_left():
             signal.setitimer(signal.ITIMER_REAL, 0)
-            self.left.append("it left a timer behind that would have ended the process")
+            left.append("it left a timer behind that would have ended the process")
         if _CLAIMED and _CLAIMED[0].restore():
-            self.left.append("it closed or replaced a standard stream")
+            left.append("it closed or replaced a standard stream")
 
 
 def _seconds_left() -> float:

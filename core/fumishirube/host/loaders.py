@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any
 
 from fumishirube.disk.names import OFFICE_LOCKS
 from fumishirube.disk.roots import Root
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages
 from fumishirube.model import UnreadFiles
-from fumishirube.plugins.registry import RegisteredStage
 from fumishirube.stages import Loader
 
 _PACKAGED = frozenset(
@@ -33,41 +31,34 @@ def remembering_loaders(
     configured: ConfiguredSurface, running: RunningStages, state: Root
 ) -> list[Loader]:
     """Wrap slow loaders so that their parsed documents are cached."""
-    documents = ParsedDocuments(state)
-    return [
-        RememberingLoader(begun.stage, _reading(chosen.stage), documents)
-        if getattr(chosen.stage, "remembered", False)
-        else begun.stage
-        for chosen, begun in zip(configured.stages["loaders"], running.loaders, strict=True)
-    ]
+    documents, loaders = ParsedDocuments(state), list[Loader]()
+    for chosen, begun in zip(configured.stages["loaders"], running.loaders, strict=True):
+        loader, stage = begun.stage, chosen.stage
+        if getattr(stage, "remembered", False):
+            reading = str(getattr(stage, "parsed_fingerprint", stage.fingerprint))
+            loader = RememberingLoader(loader, reading, documents)
+        loaders.append(loader)
+    return loaders
 
 
-def _reading(loader: Any) -> str:
-    """Return the fingerprint of what decides how a loader reads a file."""
-    return str(getattr(loader, "parsed_fingerprint", loader.fingerprint))
+def unread_files(paths: Iterable[str], configured: ConfiguredSurface) -> list[UnreadFiles]:
+    """Count files by suffix, most first, and name the installed loaders that would read them.
 
-
-def unread_files(
-    paths: Iterable[str], offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
-) -> list[UnreadFiles]:
-    """Count files by suffix, most first, and name the loaders that would read them.
-
-    Lock files of office programs are no documents, and do not count. ``offers`` are the installed
-    loaders, ``used`` the names of those in the pipeline, and ``pipeline`` is its coordinate.
+    Lock files of office programs are no documents, and do not count.
     """
     names = [PurePosixPath(path) for path in paths]
     counts = Counter(n.suffix.lower() for n in names if not n.name.startswith(OFFICE_LOCKS))
     return [
-        UnreadFiles(suffix, number, _reader(suffix, offers, used, pipeline))
+        UnreadFiles(suffix, number, _reader(suffix, configured))
         for suffix, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     ]
 
 
-def _reader(
-    suffix: str, offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
-) -> str | None:
+def _reader(suffix: str, configured: ConfiguredSurface) -> str | None:
     """Name the loaders that would read a suffix, or what to install for it."""
-    ways = []
+    offers = [*configured.plugins.registry["loaders"]]
+    used = {named.name for named in configured.stages["loaders"]}
+    pipeline, ways = f"pipelines.{configured.pipeline_name}", []
     for offer in offers:  # with their default settings
         field = offer.stage.model_fields.get("suffixes")
         suffixes = field.default if field and isinstance(field.default, tuple) else ()

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from threading import Event, Lock
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.personal import USERS_FOLDER
-from fumishirube.config.sections import AdaptiveSettings, CacheSettings, TraceSettings
 from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.roots import Root
 from fumishirube.engine.cache import CacheGuards, SearchCache
+from fumishirube.engine.indexed_files import digest
 from fumishirube.search_statistics import HasStatistics, SearchStatistics
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import Surface
@@ -32,12 +31,6 @@ _log = logging.getLogger("fumishirube")
 _UNCHOSEN = ("default", USERS_FOLDER)
 """The origins of folders that nobody has chosen."""
 
-_Keys: TypeAlias = tuple[
-    tuple[TraceSettings, Root | None],
-    tuple[CacheSettings, str],
-    tuple[AdaptiveSettings, Path, str],
-]
-
 
 class SearchMemory(NamedTuple):
     """The traces, the cached answers, and the statistics of searches.
@@ -48,7 +41,7 @@ class SearchMemory(NamedTuple):
     traces: TraceStore
     cache: SearchCache
     statistics: SurfaceStatistics
-    keys: _Keys
+    keys: Sequence[object]
 
     @classmethod
     def of(
@@ -205,7 +198,7 @@ class PeerProcesses:
 
         Each person's memory has a file of its own, in every process the same.
         """
-        name = hashlib.sha256(str(statistics).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        name = digest(str(statistics), 32)
         self._stores[name] = store
         store.elsewhere = partial(self._fetch, name)
 

@@ -181,11 +181,7 @@ def check_writing(written: Any) -> WrittenTerms:
 
 
 def require(name: str, value: Any, kind: type, of: str = "index") -> Any:
-    """Return what a method of an index, or of a part of it, gave.
-
-    Raises:
-        TypeError: when it has another type.
-    """
+    """Return what a method of an index, or of a part of it, gave; raise if it is another type."""
     if not isinstance(value, kind):
         wanted = kind.__name__
         raise TypeError(f"{name!r} of its {of} gave a {type(value).__name__} and no {wanted}")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 
 from fumishirube.disk.rights import FolderRights, Rights
+from fumishirube.engine.indexed_files import digest
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices
-from fumishirube.host.tool_host import ToolHost
+from fumishirube.host.tool_host import ServedSurface, ToolHost
 
 _FOLDER = "people"
-_DIGITS = 16
 
 
 class PersonalTools(ToolHost):
@@ -34,16 +33,17 @@ class PersonalTools(ToolHost):
         self.problems = []
         self.memory = self._remember(former)
         self.surfaces = [surface for surface in whole.surfaces if self._of(surface).some]
-        shared = whole.shared(self.memory, rights, f"@{_digest(_written(rights))}")
+        shared = whole.shared(self.memory, rights, f"@{digest(_written(rights), 16)}")
         self.contexts = {
             surface.name: self._context(surface, shared)
             for surface in self.surfaces
             if not self._shares(surface)
         }
         self.served = [
-            self.served_surface(
+            ServedSurface(
                 surface,
                 self.contexts.get(surface.name) or whole.contexts[surface.name],
+                self.work(surface),
                 read_only=not self._of(surface).write,
             )
             for surface in self.surfaces
@@ -72,19 +72,15 @@ class PersonalTools(ToolHost):
 
     def _remember(self, former: SearchMemory | None) -> SearchMemory:
         # Other rights mean another folder: old traces may quote what is no longer readable.
-        key = f"{self.person}\n{_written(self.rights)}"
-        folder = f"{_FOLDER}/{_digest(key)}"
+        key = digest(f"{self.person}\n{_written(self.rights)}", 16)
+        folder = f"{_FOLDER}/{key}"
         traces = self.whole.trace_folder(f"{folder}/traces")
         statistics = self.whole.state.path / folder / "statistics.jsonl"
         memory = self.whole.memory_in(traces, statistics, former)
-        self.whole.share_traces(memory.traces, _digest(key))
+        self.whole.share_traces(memory.traces, key)
         return memory
 
 
 def _written(rights: Rights) -> str:
     """Return rights as text, equal for equal rights."""
     return repr(sorted((name, sorted(to.read), sorted(to.write)) for name, to in rights.items()))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]

@@ -18,9 +18,8 @@ from fumishirube.disk.absolute_paths import shorten_paths
 from fumishirube.engine.owned_locks import working_thread
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
-from fumishirube.host.faults import FaultLog, described
-from fumishirube.host.left_behind import Undoing
-from fumishirube.host.slow_work import SlowWork
+from fumishirube.host.faults import FaultLog, SlowWork, described
+from fumishirube.host.left_behind import undoing
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
@@ -45,13 +44,10 @@ class RunningCode:
     that it called. ``abandoned`` tells whether whatever began it goes on without it.
     """
 
-    __slots__ = ("abandoned", "since", "thread", "work")
+    abandoned = False
 
     def __init__(self, work: ForeignWork | None, thread: int) -> None:
-        self.work = work
-        self.thread = thread
-        self.since = time.monotonic()
-        self.abandoned = False
+        self.work, self.thread, self.since = work, thread, time.monotonic()
 
 
 class PluginGuard:
@@ -79,11 +75,11 @@ class PluginGuard:
         """
         left: Sequence[str] = ()
         try:
-            with self._noted(work), self._marks.running(work.encoded):
+            with self.working(work), self._marks.running(work.encoded):
                 if prints:
                     yield left
                     return
-                with Undoing(partial(self._record_copy, work)) as left, foreign_code():
+                with undoing(partial(self._record_copy, work)) as left, foreign_code():
                     yield left
         finally:
             for problem in left:
@@ -95,8 +91,8 @@ class PluginGuard:
         FaultLog(self._state).record(work, problem)
 
     @contextmanager
-    def _noted(self, work: ForeignWork | None) -> Iterator[None]:
-        """Note what runs on this thread while the body does."""
+    def working(self, work: ForeignWork | None) -> Iterator[None]:
+        """Note what runs on this thread, or for what it waits, while the body runs."""
         thread = get_ident()
         running = self.running.setdefault(thread, [])
         running.append(RunningCode(work, thread))
@@ -111,11 +107,7 @@ class PluginGuard:
 
     def called_back(self) -> AbstractContextManager[None]:
         """Note that a plugin waits for the framework while the body runs."""
-        return self._noted(None)
-
-    def waiting(self, work: ForeignWork) -> AbstractContextManager[None]:
-        """Note that this thread waits for a plugin's code on another one while the body runs."""
-        return self._noted(work)
+        return self.working(None)
 
     def at_work(self, thread: int | None) -> RunningCode | None:
         """Return what a plugin runs on a thread, or on the one for whose lock that waits.

@@ -29,14 +29,13 @@ def claim_wire() -> tuple[int, int]:
     # A stream that can seek, such as /dev/null, fails to change once it is a pipe.
     use_utf8_streams("backslashreplace")
     source, output_descriptor = duplicate(0), duplicate(1)
-    _point(0, os.devnull, os.O_RDONLY)
+    _empty(0, os.O_RDONLY)
     try:
         os.dup2(2, 1)
     except OSError:
         # Some launchers start their children without a standard error.
-        _point(1, os.devnull, os.O_WRONLY)
-    if sys.platform == "win32":
-        _rebind_handles()
+        _empty(1, os.O_WRONLY)
+    _rebind_handles()
     claim_streams(owns_output=False)
     return source, output_descriptor
 
@@ -146,8 +145,7 @@ def claim_output(*, raw: bool = False) -> None:
         sys.stdout.flush()
         output_descriptor = duplicate(1)
         os.dup2(2, 1)
-        if sys.platform == "win32":
-            _rebind_handles()
+        _rebind_handles()
         stream = io.FileIO(output_descriptor, "wb")
         output = CommandOutput(
             io.BufferedWriter(stream), "utf-8", "replace", line_buffering=stream.isatty()
@@ -198,14 +196,14 @@ def exit_now(code: int = 0) -> NoReturn:
     os._exit(code)
 
 
-def _point(descriptor: int, path: str, flags: int) -> None:
-    opened = os.open(path, flags)
+def _empty(descriptor: int, flags: int) -> None:
+    opened = os.open(os.devnull, flags)
     os.dup2(opened, descriptor)
     os.close(opened)
 
 
 def _rebind_handles() -> None:
-    """Point the handles that child processes inherit at the new places of the descriptors."""
+    """Point the handles that children inherit on Windows at the new places of the descriptors."""
     if sys.platform == "win32":
         import ctypes  # noqa: PLC0415 - only Windows keeps handles beside descriptors
         import msvcrt  # noqa: PLC0415 - the same

@@ -65,7 +65,7 @@ def read_with_plugins(
     loaded = read()
     plugins = load(loaded)
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
-    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
+    wanted = loaded.with_default_surfaces(plugins.registry.defaults("surfaces")).config.surfaces
     classic = any(use.use in known and takes(known[use.use]) for use in wanted)
     return (read(classic=True) if classic else loaded), plugins
 
@@ -73,9 +73,7 @@ def read_with_plugins(
 def narrowed(loaded: LoadedConfig, only: Use | None = None, *, empty: bool) -> LoadedConfig:
     """Return a configuration with one surface alone, or as it is.
 
-    Raises:
-        ConfigError: when the folder has neither manuals nor a configuration and may not be
-            ``empty``.
+    A folder with neither manuals nor a configuration is refused unless it may be ``empty``.
     """
     if only is not None:
         return loaded.alone(only)
@@ -129,9 +127,6 @@ def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator
     """Open an application that writes no crash marks.
 
     It loads plugins of its own: observers registered with them see its searches alone.
-
-    Raises:
-        ConfigError: when the configuration names something that does not exist.
     """
     with (
         ScratchFolder() as scratch,

@@ -122,11 +122,7 @@ class ConfiguredSurface:
         changes.
         """
         loaders = [named.stage.fingerprint for named in self.stages["loaders"]]
-        others = [
-            self.identity(named)
-            for kind_name in ("tokenizers", "indexes")
-            for named in self.stages[kind_name]
-        ]
+        others = map(self.identity, (*self.stages["tokenizers"], *self.stages["indexes"]))
         return "-".join((f"f{FOLDING}", *loaders, *others))
 
     def identity(self, named: NamedStage[Stage]) -> str:

@@ -18,7 +18,7 @@ from fumishirube.host.memory import PeerProcesses, SearchMemory
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.plugins.registry import SURFACES
-from fumishirube.surfaces import HasLifespan, Surface, SurfaceContext
+from fumishirube.surfaces import HasLifespan, SurfaceContext
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.pages import paged
 from fumishirube.tools.resources import Prompt, Resources, check_prompt, check_resources
@@ -28,14 +28,13 @@ T = TypeVar("T")
 
 
 class ServedSurface(NamedTuple):
-    """A surface with its context and its coordinate in the configuration.
+    """A surface with its context; ``read_only`` if only those of its tools are offered that are.
 
-    ``work`` is its crash mark if it is a plugin's, and ``read_only`` whether it only reads.
+    ``work`` is its crash mark if it is a plugin's.
     """
 
-    surface: Surface
+    configured: ConfiguredSurface
     context: SurfaceContext
-    coordinate: str
     work: ForeignWork | None
     read_only: bool = False
 
@@ -107,9 +106,10 @@ class ToolHost:
             try:
                 with self.guarded.building(entry.work), locating_errors(self._places(entry)):
                     # A surface may compute its attributes, which isinstance overlooks since 3.12.
-                    if part != "tools" and getattr(entry.surface, part, None) is None:
+                    surface = entry.configured.surface
+                    if part != "tools" and getattr(surface, part, None) is None:
                         continue
-                    offered = getattr(entry.surface, part)(entry.context)
+                    offered = getattr(surface, part)(entry.context)
                     offers = (offered,) if kind is Resources else tuple(offered)
                     if entry.work is not None:
                         check_offers(offers, kind)
@@ -122,7 +122,7 @@ class ToolHost:
 
     def _places(self, entry: ServedSurface) -> Mapping[str, str]:
         """Return the file and line of each setting; a surface calls its own by their names."""
-        written, settings = self.loaded.written, f"{entry.coordinate}.with."
+        written, settings = self.loaded.written, f"{entry.configured.coordinate}.with."
         own = {c.removeprefix(settings): written[c] for c in written if c.startswith(settings)}
         return {**written, **own}
 
@@ -250,9 +250,7 @@ class ToolHost:
         """
         self.memory.traces.tidy()
         with ExitStack() as stack:
-            for configured in self.surfaces:
-                if configured.name not in self.contexts:
-                    continue
+            for configured in [each for each in self.surfaces if each.name in self.contexts]:
                 context = self.contexts[configured.name]
                 stack.enter_context(context.serving())
                 if isinstance(configured.surface, HasLifespan):
@@ -276,10 +274,3 @@ class ToolHost:
     def work(self, configured: ConfiguredSurface) -> ForeignWork | None:
         """Return the crash mark for a surface of a plugin, or ``None`` for a built-in."""
         return self.guarded.work(SURFACES, configured.plugin, configured.name)
-
-    def served_surface(
-        self, configured: ConfiguredSurface, context: PipelineContext, *, read_only: bool = False
-    ) -> ServedSurface:
-        """Return a surface with its context; only its tools that only read if ``read_only``."""
-        coordinate, work = configured.coordinate, self.work(configured)
-        return ServedSurface(configured.surface, context, coordinate, work, read_only)

@@ -31,7 +31,6 @@ def check_stages(
 ) -> None:
     """Raise a :class:`ConfigError` about the first stage that can have no effect, if any."""
     example_of = partial(_example_of, surface.stage, registry, guarded)
-    unused_by = partial(_unused_by, surface, guarded)
     by_key = {
         key: [named.stage for named in stages[kind_name]]
         for kind_name, key in PIPELINE_KEYS.items()
@@ -41,7 +40,7 @@ def check_stages(
         for named in [each for each in stages[kind_name] if each.name in places]:
             where = f"{coordinate}.{key}{places[named.name]}"
             with guarded.configuring(kind_name, named.plugin, named.name, where):
-                reasons = _reasons(surface, key, named, by_key, example_of, unused_by)
+                reasons = _reasons(surface, key, named, by_key, example_of, guarded)
                 why = next(reasons, None)
             if why is not None:
                 raise ConfigError(
@@ -87,28 +86,21 @@ def _example_of(
     return foreign
 
 
-def _unused_by(
-    surface: NamedStage[Surface], guarded: GuardedOffers, key: str, named: NamedStage[Stage]
-) -> str | None:
-    """Return why a surface does not use a stage, if it says so; its own failure names it."""
-    with guarded.building(guarded.work(SURFACES, surface.plugin, surface.name)):
-        unused: Callable[[str, str, object], str | None] | None
-        unused = getattr(surface.stage, "unused", None)
-        return unused(key, named.name, named.stage) if unused else None
-
-
 def _reasons(
     surface: NamedStage[Surface],
     key: str,
     named: NamedStage[Stage],
     stages: Mapping[str, Sequence[Any]],
     example_of: Callable[[str, str], str | None],
-    unused_by: Callable[[str, NamedStage[Stage]], str | None],
+    guarded: GuardedOffers,
 ) -> Iterator[str]:
     stage, user = named.stage, surface.stage
     if missing := lacks(user, _needs(stage, key)):
         yield f"the surface {surface.name!r} has no {' and no '.join(missing)}"
-    if why := unused_by(key, named):
+    with guarded.building(guarded.work(SURFACES, surface.plugin, surface.name)):
+        unused = getattr(user, "unused", None)
+        why: str | None = unused(key, named.name, stage) if unused else None
+    if why:
         yield why
     if isinstance(stage, NeedsOfPipeline) and (why := stage.lacking(stages)):
         yield why
@@ -121,10 +113,9 @@ def _reasons(
     if not stages["embedder"] and key in _VECTOR_USERS and needs_vectors(key, stage):
         use = example_of("embedders", "embedder")
         yield f"no embedder makes vectors, as {use!r} does" if use else "no embedder makes vectors"
-    blind = not any(map(gives_vectors, stages["embedder"]))
     if (
         key == "scorers"
-        and blind
+        and not any(map(gives_vectors, stages["embedder"]))
         and all(needs_vectors(key, scorer) for scorer in stages[key] if _may_generate(scorer))
     ):
         yield "no embedder makes vectors, and no scorer does without"

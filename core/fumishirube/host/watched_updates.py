@@ -57,11 +57,6 @@ class _WatchedWork:
         work = self.latest.work
         return StageCall("work", work.stage, work.label), self.latest.since
 
-    @property
-    def waits(self) -> bool:
-        """Whether it waits for code of other work."""
-        return self.latest is not None and self.latest.thread != self.thread
-
     def end(self, usual: Callable[[float], float], since: float) -> float:
         """Return until when the latest code may run; what others have abandoned, no longer."""
         return since if self.latest and self.latest.abandoned else usual(since)
@@ -107,11 +102,7 @@ class WatchedUpdates:
             _budget.reset(outer)
 
     def run_in_background(self, work: Callable[[], T], budget: Budget) -> T:
-        """Do work for which no call waits, however many calls of a plugin's code it needs.
-
-        Raises:
-            AbandonedWork: when one of them takes too long.
-        """
+        """Do work for which no call waits; raise if one call of a plugin's code takes too long."""
         return self._run(work, budget, lambda since: since + self._background_seconds)
 
     def _run(self, work: Callable[[], T], budget: Budget, usual: Callable[[float], float]) -> T:
@@ -131,7 +122,7 @@ class WatchedUpdates:
         code = begun.latest
         assert code
         assert code.work
-        if code.abandoned or begun.waits:
+        if code.abandoned or code.thread != begun.thread:  # it waits for other work
             return AbandonedWork(f"{overdue.call} has been at work for {overdue.seconds:.1f} s")
         code.abandoned = True
         problem = f"was abandoned after {overdue.seconds:.1f} s"

@@ -37,11 +37,9 @@ class CommandModule(Protocol):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the arguments of the command to its parser."""
-        ...
 
     def run(self, options: Namespace) -> int:
         """Run the command, and return its exit code."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -81,11 +79,7 @@ class Command:
         return f"{SERVE} --{self.name}" if self.serves else self.name
 
     def load(self) -> CommandModule:
-        """Import the module.
-
-        Raises:
-            PluginError: when the import fails, or the module lacks one of the two functions.
-        """
+        """Import the module; raise if that fails, or if it lacks one of the two functions."""
         with plugin_errors(f"{self.origin}: {self.module} cannot be imported"):
             module = import_module(self.module)
         for function in ("add_arguments", "run"):

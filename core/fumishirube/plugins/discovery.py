@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import (
     AbstractContextManager,
     contextmanager,
@@ -13,7 +13,6 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -141,8 +140,7 @@ class Plugins:
         try:
             return self.registry[kind_name].take(name, coordinate)
         except UnknownStage as error:
-            noun = self.registry[kind_name].kind.noun
-            causes = self._causes(noun, name)
+            causes = self._causes(self.registry[kind_name].kind.noun, name)
             if not causes:
                 raise
             raise UnknownStage("; ".join((error.problem, *causes)), at=coordinate) from error
@@ -196,13 +194,15 @@ def load_plugins(
             deprecated = collect_deprecations()
             with context, _stdout_to_stderr(), deprecated as deprecations, _same_folder() as left:
                 offers = _load(manager, plugin)
-            offered.append(_LoadedPlugin(plugin, offers, deprecations, left))
+            offered.append((plugin, offers, deprecations, left))
         except PluginError as error:
             stage = error.stage if isinstance(error, RefusedStage) else None
             problem = PluginProblem(str(error), stage, not isinstance(error, _Unimportable))
             plugins.reports.append(_report(plugin, "refused", problems=[problem]))
     _resolve_clashes(plugins, offered)
-    plugins.reports += _of_other_versions(points) if strangers else ()
+    for plugin, remedy in of_other_versions(points) if strangers else ():
+        sentence = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
+        plugins.reports.append(_report(plugin, "refused", problems=[PluginProblem(sentence)]))
     plugins.reports.sort(key=lambda report: (not report.builtin, report.plugin))
     return plugins
 
@@ -210,21 +210,8 @@ def load_plugins(
 _Offer: TypeAlias = tuple[str, str, RegisteredStage | Command]
 """The name of a kind, the name of a stage or the words of a command, and that."""
 
-
-class _LoadedPlugin(NamedTuple):
-    """A plugin, what it registers by kind, the deprecated things that it uses, and problems."""
-
-    plugin: InstalledPlugin
-    offers: list[_Offer]
-    deprecations: list[str]
-    problems: list[PluginProblem]
-
-
-def _of_other_versions(points: Sequence[EntryPoint]) -> Iterator[PluginReport]:
-    """Report the plugins of other API versions, which are never imported."""
-    for plugin, remedy in of_other_versions(points):
-        problem = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
-        yield _report(plugin, "refused", problems=[PluginProblem(problem)])
+_LoadedPlugin: TypeAlias = tuple[InstalledPlugin, list[_Offer], list[str], list[PluginProblem]]
+"""A plugin, what it registers, the deprecated things that it uses, and problems."""
 
 
 @contextmanager

@@ -60,7 +60,6 @@ def command_for(extra: str, direct_url: Mapping[str, Any] | None) -> str:
 
 
 def _direct_url() -> Mapping[str, Any] | None:
-    """Return pip's record of the origin, or ``None``."""
     try:
         text = distribution(DISTRIBUTION).read_text("direct_url.json")
         recorded = json.loads(text) if text else None

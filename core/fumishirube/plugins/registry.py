@@ -145,25 +145,18 @@ class StageKindRegistry:
         raise UnknownStage(f"no {self.kind.noun} is called {name!r}; {hint}", at=coordinate)
 
 
-class StageRegistry:
-    """The registries of all kinds."""
+class StageRegistry(dict[str, StageKindRegistry]):
+    """The registries of all kinds, by the kind's name."""
 
     def __init__(self) -> None:
-        self.kinds_by_name = {kind.kind_name: StageKindRegistry(kind) for kind in KINDS}
+        super().__init__((kind.kind_name, StageKindRegistry(kind)) for kind in KINDS)
 
-    def __getitem__(self, kind_name: str) -> StageKindRegistry:
-        return self.kinds_by_name[kind_name]
-
-    def default_surfaces(self) -> list[str]:
-        """Return the names of the default surfaces, sorted."""
-        return [offer.name for offer in self[SURFACES] if offer.default]
-
-    def default_loaders(self) -> list[str]:
-        """Return the names of the default loaders, sorted."""
-        return [offer.name for offer in self[LOADERS] if offer.default]
+    def defaults(self, kind_name: str) -> list[str]:
+        """Return the names of the default stages of a kind, sorted."""
+        return [offer.name for offer in self[kind_name] if offer.default]
 
     def offers(self) -> Iterator[tuple[StageKind, RegisteredStage]]:
         """Yield every registered stage with its kind, sorted by name within a kind."""
-        for registered in self.kinds_by_name.values():
+        for registered in self.values():
             for offer in registered:
                 yield registered.kind, offer

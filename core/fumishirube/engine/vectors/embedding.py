@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import re
@@ -11,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
+from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError
 from fumishirube.stages import Embedder, Vectors
 from fumishirube.text.folding import estimate_tokens
@@ -50,7 +50,7 @@ class CheckedEmbedder:
 
     def __init__(self, named: NamedEmbedder) -> None:
         self._named = named
-        self.query = lru_cache(_QUERIES)(self._query)
+        self.query = lru_cache(_QUERIES)(lambda text, size: self.embed([text], "query", size)[0])
         self._works = False
         self._failed: Exception | None = None
         self._message: str | None = None
@@ -69,10 +69,6 @@ class CheckedEmbedder:
             except Exception:  # recorded in ``failure``; the search goes on with words alone
                 return False
         return self._works
-
-    def _query(self, text: str, dimensions: int) -> Sequence[float]:
-        """Return the vector of a query."""
-        return self.embed([text], "query", dimensions)[0]
 
     def embed(
         self, texts: Sequence[str], role: Literal["query", "passage"], dimensions: int
@@ -100,9 +96,6 @@ class CheckedEmbedder:
         """Return the counts of an update, or none if it fails, which is recorded.
 
         ``stores`` are the errors of what stores the vectors.
-
-        Raises:
-            Cancelled: when the caller has gone.
         """
         try:
             counts = write()
@@ -155,16 +148,12 @@ def divided(sections: Sequence[SectionText | None]) -> Sequence[Sequence[tuple[s
     ``None`` stands for a section without a vector.
     """
     texts = (pieces(*section) if section else () for section in sections)
-    return [[(_key(text), text) for text in section] for section in texts]
+    return [[(digest(text, 32), text) for text in section] for section in texts]
 
 
 def keys_of(sections: Sequence[Sequence[tuple[str, str]]]) -> SectionKeys:
     """Return the keys of the pieces of each section."""
     return tuple(tuple(key for key, _ in section) for section in sections)
-
-
-def _key(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def pieces(heading: str, text: str) -> list[str]:

@@ -26,7 +26,6 @@ from fumishirube.errors import Forbidden, ToolError
 from fumishirube.stages import IndexedFile
 from fumishirube.tools.definitions import Progress
 
-_NO_STAMPS: Mapping[str, str] = {}
 _TEXTS = "texts 2"
 """Counts changes of the texts that have vectors: files are divided anew, and vectors kept."""
 _log = logging.getLogger("fumishirube")
@@ -86,9 +85,6 @@ class DistantVectors:
         """Return the sections most similar to a text, best first, then by path and number.
 
         The search is sent with the requests of ``corpus``; none is found while that rehearses.
-
-        Raises:
-            Forbidden: when the store does not answer.
         """
         if not self._stamps():
             return []
@@ -130,7 +126,7 @@ class ManualVectors:
         self._named = named
         self._stored: ComparedVectors = StoredVectors(named, folder)
         self.comparison = ""
-        self._stamped: tuple[Mapping[str, IndexedFile], Mapping[str, str]] = ({}, _NO_STAMPS)
+        self._stamped: tuple[Mapping[str, IndexedFile], Mapping[str, str]] = ({}, {})
 
     def follow(self, index: RecoverableIndex) -> None:
         """Store the vectors in the manual's index, and compare them there, if it can."""

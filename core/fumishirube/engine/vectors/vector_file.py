@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from fumishirube.disk.locks import take_lock
@@ -75,6 +76,7 @@ class VectorFile:
     def __init__(self, folder: Root, name: str) -> None:
         self._folder = folder
         self._path = folder.path / name
+        self.remove = partial(remove_database, self._path)
 
     def read(self, since: Position) -> NewRows:
         """Return what was committed after a position."""
@@ -97,10 +99,6 @@ class VectorFile:
             ("DELETE FROM files WHERE path = ?", [(path,) for path in paths]),
             ("UPDATE identity SET value = ?", [(secrets.token_hex(8),)]),
         )
-
-    def remove(self) -> None:
-        """Delete the file, and its journals."""
-        remove_database(self._path)
 
     @contextmanager
     def writing(self, go_on: Callable[[], bool]) -> Iterator[bool]:
@@ -154,11 +152,7 @@ class VectorFile:
 
 
 def _create(base: sqlite3.Connection) -> None:
-    """Make the tables of a new file.
-
-    Raises:
-        sqlite3.DatabaseError: when it is no new file, but one of another format.
-    """
+    """Make the tables of a new file; raise if it is none, but has another format."""
     base.execute("BEGIN IMMEDIATE")
     if base.execute("PRAGMA user_version").fetchone() == (_FORMAT,):  # another process was faster
         base.rollback()

@@ -43,11 +43,7 @@ class VectorRows:
         return len(self._flat) // self.dimensions if self.dimensions else 0
 
     def add(self, data: bytes) -> None:
-        """Append a vector.
-
-        Raises:
-            ValueError: when it has another number of dimensions, or is not finite.
-        """
+        """Append a vector; raise if it has other dimensions than those before, or is not finite."""
         vector = array("f")
         vector.frombytes(data)
         if self.dimensions not in (0, len(vector)) or not math.isfinite(sum(vector)):

@@ -22,7 +22,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def file_schema(registry: StageRegistry) -> dict[str, Any]:
     """Return a schema with which an editor checks the file; report settings that have none."""
     definitions: dict[str, Any] = {}
-    for registered in registry.kinds_by_name.values():
+    for registered in registry.values():
         uses = [_use(registered.kind, offer, definitions) for offer in registered]
         definitions[registered.kind.noun] = {"oneOf": uses} if uses else {"not": {}}
     schema = _model(Config, "config", definitions)

@@ -95,11 +95,7 @@ class ConfigInForce(NamedTuple):
         return replace(self.read, environ=os.environ)
 
     def forget_other_code(self) -> None:
-        """Drop the imported modules of plugins, so that those on disk are imported.
-
-        Raises:
-            PluginError: when those on disk are not the ones in force.
-        """
+        """Drop the imported modules of plugins; raise if those on disk are not those in force."""
         code = self.inputs.code
         now = {name: {file: _stamp(Path(file)) for file in files} for name, files in code.items()}
         lost = self.inputs._replace(code=now).changed_code(self.inputs)

@@ -73,7 +73,6 @@ def refused_reloads(state: Path) -> Iterator[RefusedReload]:
 
 
 def _new_file(path: Path) -> int:
-    """Create and lock a file; return its handle."""
     for _ in range(_ATTEMPTS):
         handle = open_own(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         os.lseek(handle, _FAR, os.SEEK_SET)

@@ -17,13 +17,7 @@ from fumishirube.host.application import Application
 from fumishirube.host.catalog import CallCounter, CatalogPublisher
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.people import PersonalTools
-from fumishirube.host.reload.inputs import (
-    ConfigInForce,
-    Inputs,
-    InputWatcher,
-    compiled,
-    forget,
-)
+from fumishirube.host.reload.inputs import ConfigInForce, Inputs, InputWatcher, compiled, forget
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.standard_streams import write_error_line
 from fumishirube.host.tool_host import ToolHost
@@ -54,9 +48,6 @@ class Served(Generic[HostT]):
 
     ``tools`` are those of the ``catalog`` before their lists are paged. Calls of what is served
     ``within`` another one are calls of that one too.
-
-    Raises:
-        AlreadyServed: when another process does the work of the only surface.
     """
 
     def __init__(
