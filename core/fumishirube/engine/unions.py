@@ -49,10 +49,8 @@ class UnionCorpus:
         self._parts = [_UnionPart(name, corpus) for name, corpus in sorted(parts.items())]
         first = self._parts[0].corpus  # all the manuals have one tokenizer
         self.terms = first.terms
-        self.query_terms, self.form_finder = (
-            partial(query_terms, first),
-            partial(form_finder, first),
-        )
+        self.query_terms = partial(query_terms, first)
+        self.form_finder = partial(form_finder, first)
         self._frequencies: dict[str, int] = {}
         self._count_part = cache(lambda text: sum(p.count_part(text) for p in self._parts))
 

@@ -18,8 +18,9 @@ from fumishirube.disk.absolute_paths import shorten_paths
 from fumishirube.engine.owned_locks import working_thread
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
-from fumishirube.host.faults import FaultLog, SlowWork, described
+from fumishirube.host.faults import FaultLog, described
 from fumishirube.host.left_behind import undoing
+from fumishirube.host.slow_work import SlowWork
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
