@@ -14,7 +14,6 @@ from fumishirube import Citation, Document, InvalidParameter, Manual, Section, T
 from fumishirube.commands import digest
 from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
 from fumishirube.text import Lines
-from fumishirube_manual.surface import ManualSurface
 
 CitationState = Literal["valid", "moved", "changed", "gone"]
 
@@ -68,15 +67,6 @@ def cited_place(
     return CitedPlace(place, begin.label if begin else None, digest(text))
 
 
-def place_in(manual: Manual, path: str, first: int, last: int) -> CitedPlace | None:
-    """Return the place of some lines of a file; ``None`` also when it cannot be read."""
-    try:
-        placed = bool(manual.places(path))
-        return cited_place(manual.document(path), first, last) if placed else None
-    except ToolError:
-        return None
-
-
 def place_of_section(
     manual_of: Callable[[str], Manual], manual_id: str, path: str, first: int, own_digest: str
 ) -> CitedPlace | None:
@@ -103,11 +93,6 @@ def section_at(document: Document, line: int, own_digest: str) -> Section | None
         ),
         None,
     )
-
-
-def has_places(settings: ManualSurface) -> bool:
-    """Return whether answers include places."""
-    return "documents" in settings.extras
 
 
 def has_hash(text: str, begins: str) -> bool:

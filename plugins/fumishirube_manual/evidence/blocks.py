@@ -96,7 +96,8 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
         end = at
         while end + 1 < len(lines) and lines[end + 1].strip():
             end += 1
-        following = _next(lines, end)
+        below = (place for place in range(end + 1, len(lines)) if lines[place].strip())
+        following = next(below, None)
         if following is not None and is_item(lines[following]):
             yield following
             yield from _items(lines, following)
@@ -199,10 +200,6 @@ def _items(lines: Sequence[str], at: int) -> Iterator[int]:
 def _in_list(line: str) -> bool:
     """Tell whether a line of a list is an item, or indented below one."""
     return is_item(line) or indentation(line) > 0
-
-
-def _next(lines: Sequence[str], at: int) -> int | None:
-    return next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
 
 
 def indentation(line: str) -> int:

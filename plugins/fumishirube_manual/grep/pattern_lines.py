@@ -36,9 +36,9 @@ from fumishirube.text import (
 from fumishirube_manual.grep.matching_lines import (
     QUOTED,
     MatchingLine,
-    RunningText,
     Spans,
     joined_lines,
+    running_text,
 )
 from fumishirube_manual.grep.pattern_literals import (
     INVALID,
@@ -116,8 +116,7 @@ class PatternMatcher:
             joined_lines((line, following)) if line.strip(QUOTED) and wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
-        running = RunningText(text)
-        numbers = [*filter(running.goes_on, self._spans(text.path, pairs))]
+        numbers = [*filter(running_text(text), self._spans(text.path, pairs))]
         within = self.spans_of([lines[n - 1] if n in alone else "" for n in numbers])
         over = self.spans_of([pairs[number - 1] for number in numbers])
         return {

@@ -18,13 +18,18 @@ from fumishirube import (
     Trace,
 )
 from fumishirube_manual.addressed_passages import with_tags
-from fumishirube_manual.arguments import after_discovery, note_discovery
+from fumishirube_manual.arguments import (
+    CANDIDATES,
+    TIME_MS,
+    after_discovery,
+    note_discovery,
+    other_wordings,
+)
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.coverage import unscanned
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, marginal_gain, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.evidence.names import with_absent_words, with_names
-from fumishirube_manual.find_limits import CANDIDATES, TIME_MS, other_wordings
 from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (

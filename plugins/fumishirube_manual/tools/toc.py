@@ -21,7 +21,6 @@ from fumishirube.disk import OTHERS, clean_path, is_below
 from fumishirube.parsing import place_range
 from fumishirube.tools import ANSWER_CHARS, OrAbsent, fitting
 from fumishirube_manual.arguments import after_discovery, refuse_root
-from fumishirube_manual.citations import has_places
 from fumishirube_manual.coverage import UnreadRow, unread_rows
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.toc_arguments import (
@@ -193,7 +192,7 @@ def _item(
 ) -> TocItem:
     if not applied.include_headings:
         return TocItem(path=path, headings=())
-    remarked = has_places(settings) and start.heading == 1
+    remarked = "documents" in settings.extras and start.heading == 1
     try:
         document = manual.document(path)
     except Unreadable as error:
@@ -216,7 +215,7 @@ def _item(
 
 
 def _heading(document: Document, section: Section, settings: ManualSurface) -> TocHeading:
-    places = document.places if has_places(settings) else ()
+    places = document.places if "documents" in settings.extras else ()
     place = place_range(places, section.start_line, section.end_line)
     return TocHeading(
         title=section.title,

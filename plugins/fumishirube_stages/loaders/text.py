@@ -36,9 +36,7 @@ class Text(Stage):
 
     revision: ClassVar[int] = 9  # begins sections with the anchors above their titles
     by_name: ClassVar[bool] = True
-    reads_if: ClassVar[Mapping[str, str]] = {
-        ".log": "give it suffixes: [.txt, .log] in {loaders}",
-    }
+    reads_if: ClassVar[Mapping[str, str]] = {".log": "give it suffixes: [.txt, .log] in {loaders}"}
 
     suffixes: tuple[str, ...] = (
         ".txt",

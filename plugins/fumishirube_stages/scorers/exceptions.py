@@ -1,13 +1,14 @@
 """Exceptions: finds lines with exceptions, exclusions and prohibitions."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from heapq import merge
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import Corpus, Hit, Passage, PassageText, Query, Stage, texts_of
+from fumishirube import Corpus, Hit, PassageText, Query, Stage, texts_of
 from fumishirube.text import Lines, Projection, TextForm, TextRange, TextRanges, form_of
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.text_hits import passes_filter
 
 VOCABULARY = (
@@ -47,9 +48,7 @@ class Exceptions(Stage):
     loose: bool = False
     merge: bool = False
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Iterable[Hit]:
         """Score 1 for each passage with such a line; its places are the spans, in order."""
         del candidates
         form = TextForm(fold=True, separators="" if self.loose else None)

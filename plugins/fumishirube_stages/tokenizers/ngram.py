@@ -167,14 +167,7 @@ class NGram(Stage):
     def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:
         if japanese and edge and len(run) < self.n:
             return Part(run)
-        return phrase(grams(run, self.n)) if japanese else Term(run)
-
-
-def grams(run: str, n: int) -> list[str]:
-    """Return the overlapping n-grams of a run, or a shorter run itself."""
-    if len(run) <= n:
-        return [run]
-    return [run[start : start + n] for start in range(len(run) - n + 1)]
+        return phrase(windows(run, self.n) or [run]) if japanese else Term(run)
 
 
 def windows(text: str, n: int) -> list[str]:
