@@ -8,10 +8,9 @@ from typing import Literal, NamedTuple
 from fumishirube import Answer, Budget, Document, Section, SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
 from fumishirube_manual.citations import section_at, sha256_of
-from fumishirube_manual.rows import SCORE_DIGITS
+from fumishirube_manual.rows import SCORE_DIGITS, signals
 from fumishirube_manual.scopes import document_of
 from fumishirube_manual.sentences import FACETS, Facet, defers, denies, facet_of, sentences
-from fumishirube_manual.signals import signals
 
 ANNOTATION = "claim_graph"
 

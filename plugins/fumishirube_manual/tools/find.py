@@ -32,6 +32,7 @@ from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.evidence.names import with_absent_words, with_names
 from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
+from fumishirube_manual.rows import with_exceptions
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
     excluded_sections,
@@ -39,7 +40,6 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
-from fumishirube_manual.signals import with_exceptions
 from fumishirube_manual.surface import Extra, ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, find_answer, tokens
 from fumishirube_manual.tools.find_arguments import (

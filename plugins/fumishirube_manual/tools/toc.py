@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 from fumishirube import (
@@ -111,16 +112,11 @@ def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams
             )
         listed = paths[applied.offset : applied.offset + applied.max_files]
         first = params.cursor.heading if isinstance(params.cursor, HeadingOffset) else 1
-        starts = (
+        starts = [
             HeadingOffset(offset=offset, heading=1 if offset > applied.offset else first)
             for offset, _ in enumerate(listed, applied.offset)
-        )
-        items = tuple(
-            fitting(
-                _item(manual, path, applied, settings, start)
-                for path, start in zip(listed, starts, strict=True)
-            )
-        )
+        ]
+        items = tuple(fitting(map(partial(_item, manual, applied, settings), listed, starts)))
         end = applied.offset + len(items)
         return TocAnswer(
             applied=applied,
@@ -188,7 +184,7 @@ def _below(paths: Sequence[str], prefix: str, settings: ManualSurface) -> list[s
 
 
 def _item(
-    manual: Manual, path: str, applied: TocApplied, settings: ManualSurface, start: HeadingOffset
+    manual: Manual, applied: TocApplied, settings: ManualSurface, path: str, start: HeadingOffset
 ) -> TocItem:
     if not applied.include_headings:
         return TocItem(path=path, headings=())

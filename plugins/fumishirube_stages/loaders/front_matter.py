@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -146,15 +146,12 @@ def _of_toml(written: re.Match[str], keys: Collection[str]) -> FrontMatter:
     except (ValueError, RecursionError):
         return FrontMatter()
     texts = {
-        key: "\n".join(text.strip() for text in _listed(value) if isinstance(text, str))
+        key: "\n".join(text.strip() for text in texts if isinstance(text, str))
         for key, value in values.items()
+        for texts in [value if isinstance(value, list) else [value]]
         if key.lower() in keys and (key.lower() != _TITLE or isinstance(value, str))
     }
     return FrontMatter(written.end(), _described(texts))
-
-
-def _listed(value: object) -> Iterable[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _one_line_values(block: _WrittenBlock, keys: Collection[str]) -> Mapping[str, str]:
