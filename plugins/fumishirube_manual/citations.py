@@ -161,13 +161,10 @@ class CitationChecker:
             by_digest = self._places[manual.id] = {}
             for place in _sections(manual):
                 by_digest.setdefault((place.digest or "")[:6], []).append(place)
-        same = [
-            place
-            for place in by_digest.get(cited.digest[:6], ())
-            if _alike(place.digest, cited.digest)
-        ]
+        places = by_digest.get(cited.digest[:6], ())
+        same = [place for place in places if _alike(place.digest, cited.digest)]
         same.sort(key=lambda place: (place.path != cited.path, place.path, place.start_line or 0))
-        return same[0] if same else None
+        return next(iter(same), None)
 
 
 def find_citations(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from fumishirube import Answer, Budget, Document, Section, SurfaceContext, Trace, TraceRow
@@ -118,15 +119,6 @@ class _RankedStatement(NamedTuple):
     concepts: tuple[str, ...]
 
 
-class _ClaimRelation(NamedTuple):
-    """A claim and a hit, by index, and the relation between them."""
-
-    claim: int
-    hit: int
-    relation: Relation
-    share: float
-
-
 def with_claim_graph(context: SurfaceContext, trace: Trace, budget: Budget) -> Trace:
     """Build the graph of a search from its hits, and return the trace with it."""
     hits = list(_hit_statements(context, trace, budget))
@@ -215,39 +207,36 @@ def _shared(claim: _RankedStatement, other: _Statement) -> float:
 def _graph(
     trace: Trace, hits: Sequence[_HitStatements], chosen: Sequence[_RankedStatement]
 ) -> ClaimGraph:
-    relations = [
-        _ClaimRelation(number, place, relation, share)
-        for number, claim in enumerate(chosen)
-        for place, hit in enumerate(hits)
-        for relation, share in sorted(_relations(claim, hit).items())
-    ]
-    cited = sorted({link.hit for link in relations})
+    related = [[_relations(claim, hit) for hit in hits] for claim in chosen]
+    cited = [place for place, _ in enumerate(hits) if any(of_hits[place] for of_hits in related)]
     evidence = {place: f"ev:{number}" for number, place in enumerate(cited, start=1)}
     claims: list[Claim] = []
+    edges: list[ClaimEdge] = []
     counts: Counter[Facet] = Counter()
-    for number, (statement, share, _) in enumerate(chosen):
+    for (statement, share, _), of_hits in zip(chosen, related, strict=True):
         counts[statement.facet] += 1
-        claims.append(
-            Claim(
-                claim_id=f"claim:{statement.facet}:{counts[statement.facet]}",
-                facet=statement.facet,
-                text=statement.text,
-                status=_status({link.relation for link in relations if link.claim == number}),
-                confidence=round(share, SCORE_DIGITS),
+        claim = Claim(
+            claim_id=f"claim:{statement.facet}:{counts[statement.facet]}",
+            facet=statement.facet,
+            text=statement.text,
+            status=_status({*chain.from_iterable(of_hits)}),
+            confidence=round(share, SCORE_DIGITS),
+        )
+        claims.append(claim)
+        edges += (
+            ClaimEdge(
+                from_claim_id=claim.claim_id,
+                to_evidence_id=evidence[place],
+                relation=relation,
+                confidence=round(covered, SCORE_DIGITS),
             )
+            for place, relations in enumerate(of_hits)
+            for relation, covered in sorted(relations.items())
         )
     return ClaimGraph(
         claims=tuple(claims),
         evidences=tuple(_evidence(trace, hits[place], evidence[place]) for place in cited),
-        edges=tuple(
-            ClaimEdge(
-                from_claim_id=claims[link.claim].claim_id,
-                to_evidence_id=evidence[link.hit],
-                relation=link.relation,
-                confidence=round(link.share, SCORE_DIGITS),
-            )
-            for link in relations
-        ),
+        edges=tuple(edges),
         facets=tuple(_facet(facet, claims) for facet in FACETS),
     )
 

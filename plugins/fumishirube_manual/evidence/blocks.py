@@ -214,28 +214,21 @@ def passages(lines: Sequence[str]) -> Iterator[range]:
     a paragraph that introduces the next block is joined to it. A passage of more than about 1,300
     characters is divided: a table or a list into its rows or items, others at the end of a line.
     """
-    current: range | None = None
+    current = range(0)
     for block in _blocks(lines):
-        if current is None:
-            current = block
-        elif _joined(lines, current, block):
-            current = range(current.start, block.stop)
-        else:
+        if current and not _joined(lines, current, block):
             yield from _divided(lines, current)
-            current = block
-    if current is not None:
+            current = range(0)
+        current = range(current.start if current else block.start, block.stop)
+    if current:
         yield from _divided(lines, current)
 
 
 def _joined(lines: Sequence[str], current: range, block: range) -> bool:
-    if _HEADING.match(lines[block.start]):
-        return False
     size = sum(len(lines[at]) for at in range(current.start, block.stop))
-    if size > _LONGEST:
+    if size > _LONGEST or _HEADING.match(lines[block.start]):
         return False
-    if _HEADING.match(lines[current.start]):
-        return True
-    return leads(lines[current.stop - 1])
+    return bool(_HEADING.match(lines[current.start])) or leads(lines[current.stop - 1])
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[range]:

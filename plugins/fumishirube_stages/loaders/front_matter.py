@@ -219,7 +219,8 @@ def _facts(written: str) -> dict[str, JsonValue]:
         return {}
     if not isinstance(node, yaml.MappingNode):
         raise ValueError("it is no mapping of keys to values")  # noqa: TRY004 - of the text
-    if sum(_width(value) for _, value in node.value) > _MOST_VALUES:
+    inner = sum(len(value.value) for _, value in node.value if not isinstance(value.value, str))
+    if len(node.value) + inner > _MOST_VALUES:
         raise ValueError(f"it makes over {_MOST_VALUES} values")
     facts: dict[str, JsonValue] = {}
     for key, value in node.value:
@@ -228,11 +229,6 @@ def _facts(written: str) -> dict[str, JsonValue]:
             raise ValueError(f"the key {name[:40]!r} occurs twice")
         facts[name] = _title(value) if name == _TITLE else _value(value, 0)
     return facts
-
-
-def _width(node: yaml.Node) -> int:
-    """Return the number of values in a node."""
-    return 1 if isinstance(node.value, str) else 1 + len(node.value)
 
 
 def _title(node: yaml.Node) -> str | None:

@@ -24,15 +24,7 @@ _DEEPEST = 100
 _LONGEST_PARSED_TITLE = 1_000
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]!<>&]")
 _BLOCKS = frozenset(
-    {
-        "code_block",
-        "definition",
-        "fence",
-        "heading_open",
-        "html_block",
-        "paragraph_open",
-        "tr_open",
-    }
+    {"code_block", "definition", "fence", "heading_open", "html_block", "paragraph_open", "tr_open"}
 )
 _STEPS_LEFT = "fumishirube_steps_left"
 _TERMINATORS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}

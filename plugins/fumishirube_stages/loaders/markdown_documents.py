@@ -8,14 +8,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from fumishirube import (
-    Document,
-    Heading,
-    LoaderRemark,
-    Section,
-    Unreadable,
-    divide_at_headings,
-)
+from fumishirube import Document, Heading, LoaderRemark, Section, Unreadable, divide_at_headings
 from fumishirube.text import Lines, unify_line_ends
 from fumishirube_stages.loaders.files import DecodedFile, decoded_file, is_navigation
 from fumishirube_stages.loaders.front_matter import FrontMatter, front_matter, reader_texts

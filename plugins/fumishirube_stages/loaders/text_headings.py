@@ -208,11 +208,6 @@ def _values(lines: Sequence[str]) -> Mapping[str, str]:
 
 
 HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = MappingProxyType(
-    {
-        ".rst": rst_headings,
-        ".adoc": adoc_headings,
-        ".asciidoc": adoc_headings,
-        ".org": org_headings,
-    }
+    {".rst": rst_headings, ".adoc": adoc_headings, ".asciidoc": adoc_headings, ".org": org_headings}
 )
 """The heading parser of each suffix."""

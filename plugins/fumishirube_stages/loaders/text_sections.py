@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 
 from fumishirube import Section
 from fumishirube.text import Lines
@@ -30,9 +31,7 @@ def sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
         if suffix in ENTRIES:
             headings += ENTRIES[suffix](lines, headings, title)
         if headings:
-            headings = sorted(
-                rendered_titles(lines, headings, suffix), key=lambda heading: heading.line
-            )
+            headings = sorted(rendered_titles(lines, headings, suffix), key=attrgetter("line"))
             divisions = divided(text, with_anchors(lines, headings, suffix), title)
             return tuple(searched_by_anchors(text, divisions, headings))
     return passages(text, title)

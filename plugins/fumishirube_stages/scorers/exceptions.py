@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from heapq import merge
+from itertools import groupby
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -79,12 +80,8 @@ class Exceptions(Stage):
         matches = merge(*(_matches(text.own, projection, word) for word in words))
         lines = Lines(text.own)
         window: _Window | None = None
-        last = 0
-        for start, end in matches:
-            line = lines.at(start)
-            if line == last:
-                continue
-            last = line
+        for line, in_line in groupby(matches, key=lambda match: lines.at(match[0])):
+            start, end = next(in_line)
             above = lines.start(max(1, line - self.context_lines))
             below = lines.start(min(lines.total, line + self.context_lines) + 1)
             if window is not None and self._merges(window, above, below):

@@ -103,10 +103,7 @@ def term_weights(
 
 
 def weighted_terms(
-    text: str,
-    words: TermWeights,
-    idf: Mapping[str, float],
-    shares: ConceptShares,
+    text: str, words: TermWeights, idf: Mapping[str, float], shares: ConceptShares
 ) -> Iterable[WeightedTerm]:
     """Yield the terms of a query with their values and shares."""
     spans = border_spans((term for term in words.weights if term not in words.content), text)
