@@ -6,7 +6,7 @@ from functools import cache, partial
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from fumishirube import Answer, Budget, Document, Section, SurfaceContext, Trace, TraceRow
+from fumishirube import Answer, Budget, SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
 from fumishirube_manual.citations import section_at, sha256_of
 from fumishirube_manual.rows import SCORE_DIGITS, signals
@@ -139,17 +139,15 @@ def _hit_statements(
         if document is None or document.scan_only:
             continue
         if section := section_at(document, row.start_line, row.digest):
-            yield _statements(document, section, row)
+            own = document.text[section.start : section.end]
+            body = document.text[section.body : section.end]
+            statements = tuple(_statement(text, section.title) for text in sentences(body))
+            yield _HitStatements(row, sha256_of(own)[:_DIGEST_DIGITS], statements)
 
 
-def _statements(document: Document, section: Section, row: TraceRow) -> _HitStatements:
-    own = document.text[section.start : section.end]
-    body = document.text[section.body : section.end]
-    statements = tuple(
-        _Statement(text, folded, facet_of(folded, section.title), denies(folded), defers(folded))
-        for text, folded in ((text, fold(text)) for text in sentences(body))
-    )
-    return _HitStatements(row, sha256_of(own)[:_DIGEST_DIGITS], statements)
+def _statement(text: str, title: str) -> _Statement:
+    folded = fold(text)
+    return _Statement(text, folded, facet_of(folded, title), denies(folded), defers(folded))
 
 
 def _query_spans(trace: Trace) -> frozenset[str]:

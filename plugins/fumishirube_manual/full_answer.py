@@ -194,7 +194,15 @@ def full_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindPara
             trace_id=trace.id,
             applied=_applied(trace, diagnosis, params),
             claim_graph=graph_of(trace) if params.include_claim_graph else None,
-            summary=_summary(account, diagnosis),
+            summary=Summary(
+                scanned_files=account.scanned_files,
+                scanned_nodes=account.scanned_sections,
+                candidates=account.returned,
+                file_bias_ratio=diagnosis.file_bias,
+                conflict_count=0,
+                gap_count=len(diagnosis.gaps),
+                integration_status=_integration(account, diagnosis),
+            ),
             next_actions=next_actions(trace, diagnosis, account, paths, settings.marginal_gain_min),
         )
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer, settings))
@@ -270,18 +278,6 @@ def _why(*, gated: bool, effective: bool, cut: bool) -> str:
         return "time_budget"
     empty, dropped = "required_gate_empty_fallback_to_g0", "required_terms_dropped_by_df_guard"
     return empty if effective else dropped
-
-
-def _summary(account: CoverageReport, diagnosis: Diagnosis) -> Summary:
-    return Summary(
-        scanned_files=account.scanned_files,
-        scanned_nodes=account.scanned_sections,
-        candidates=account.returned,
-        file_bias_ratio=diagnosis.file_bias,
-        conflict_count=0,
-        gap_count=len(diagnosis.gaps),
-        integration_status=_integration(account, diagnosis),
-    )
 
 
 def _integration(

@@ -19,7 +19,6 @@ from fumishirube import (
     Passage,
     Query,
     Ranking,
-    Scorer,
     SequenceCorpus,
     SurfaceContext,
 )
@@ -166,7 +165,10 @@ class PatternMatcher:
         allowed = _LEAST_SECONDS + size / _CHARS_A_SECOND
         query = replace(self._query, budget=budget.within(min(allowed, self._left)))
         corpus = _LineBlocks(path, blocks, letters=self._letters)
-        scored = self._scorer(every_place=every_place).score(query, corpus, {})
+        settings = {**_SETTINGS, "every_place": every_place}
+        name = "scorer of all matches" if every_place else "scorer of patterns"
+        scorer = self._context.keep(name, lambda: self._context.scorer(_SCORER, settings))
+        scored = scorer.score(query, corpus, {})
         ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
         seconds = monotonic() - began
         self._left -= seconds
@@ -180,11 +182,6 @@ class PatternMatcher:
         for hit in ranking.hits:
             spans |= _line_spans(by_line[hit.passage.start_line], hit.places)
         return spans, late
-
-    def _scorer(self, *, every_place: bool) -> Scorer:
-        context, settings = self._context, {**_SETTINGS, "every_place": every_place}
-        name = "scorer of all matches" if every_place else "scorer of patterns"
-        return context.keep(name, lambda: context.scorer(_SCORER, settings))
 
 
 def _blocks(lines: Iterable[tuple[int, str]]) -> Iterator[_Block]:

@@ -91,7 +91,8 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
     place_of = partial(_place_of, context) if "documents" in settings.extras else None
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
-        scope = _scope(context, params.manual_id)
+        named = scope_id(context, params.manual_id, ("everywhere",))
+        scope = SearchScope(tuple(manuals_in(context, named)), every=named == EVERY_MANUAL)
         budget = call.budget.part(TIME_MS)
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
@@ -176,12 +177,6 @@ def _place_of(
         place = place_range(manual.places(path), first, last)
         return str(place) if place else None
     return None
-
-
-def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:
-    """Return the manuals to search, after checking that each exists."""
-    scope = scope_id(context, named, ("everywhere",))
-    return SearchScope(tuple(manuals_in(context, scope)), every=scope == EVERY_MANUAL)
 
 
 def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:

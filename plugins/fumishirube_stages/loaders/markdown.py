@@ -10,31 +10,10 @@ from fumishirube_stages.loaders.divisions import MOST_STEPS
 from fumishirube_stages.loaders.files import left_nothing, sources_ending
 from fumishirube_stages.loaders.globs import matcher
 
-_PLAIN_TEXT = [
-    ".adoc",
-    ".cfg",
-    ".conf",
-    ".csv",
-    ".ini",
-    ".log",
-    ".markdown",
-    ".mdown",
-    ".mdx",
-    ".mkd",
-    ".mkdn",
-    ".org",
-    ".qmd",
-    ".rmd",
-    ".rst",
-    ".tex",
-    ".text",
-    ".toml",
-    ".tsv",
-    ".txt",
-    ".xml",
-    ".yaml",
-    ".yml",
-]
+_PLAIN_TEXT = """
+    .adoc .cfg .conf .csv .ini .log .markdown .mdown .mdx .mkd .mkdn .org
+    .qmd .rmd .rst .tex .text .toml .tsv .txt .xml .yaml .yml
+""".split()  # noqa: SIM905 - a list of quoted suffixes is harder to read
 
 _PROSE = ("description", "summary", "abstract", "excerpt", "subtitle")
 """The keys of front matter that describe the page in sentences."""

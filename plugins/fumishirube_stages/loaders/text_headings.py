@@ -177,19 +177,11 @@ def rendered_titles(
     for heading in headings:
         title = heading.title
         if suffix in _ADOC_SUFFIXES:
-            title = _adoc_rendered(title, values)
-        elif suffix == ".rst":
-            title = _rst_rendered(title)
+            title = _ADOC_ATTRIBUTE.sub(lambda name: values.get(name[1].lower(), name[0]), title)
+            title = _ADOC_LINK.sub(_text, _ADOC_ANCHOR.sub("", title))
+        elif suffix == ".rst" and "`" in title:
+            title = _RST_ROLE.sub(_text, title)
         yield heading._replace(title=title.strip() or heading.title)
-
-
-def _rst_rendered(title: str) -> str:
-    return _RST_ROLE.sub(_text, title) if "`" in title else title
-
-
-def _adoc_rendered(title: str, values: Mapping[str, str]) -> str:
-    title = _ADOC_ATTRIBUTE.sub(lambda name: values.get(name[1].lower(), name[0]), title)
-    return _ADOC_LINK.sub(_text, _ADOC_ANCHOR.sub("", title))
 
 
 def _text(match: re.Match[str]) -> str:
