@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -71,15 +72,13 @@ def place_of_section(
     manual_of: Callable[[str], Manual], manual_id: str, path: str, first: int, own_digest: str
 ) -> CitedPlace | None:
     """Return the place of a section that a search returned; ``None`` if its text has changed."""
-    try:
+    with suppress(ToolError):
         manual = manual_of(manual_id)
-        if not manual.places(path):
-            return None
-        document = manual.document(path)
-    except ToolError:
-        return None
-    section = section_at(document, first, own_digest)
-    return cited_place(document, first, section.end_line) if section else None
+        if manual.places(path):
+            document = manual.document(path)
+            section = section_at(document, first, own_digest)
+            return cited_place(document, first, section.end_line) if section else None
+    return None
 
 
 def section_at(document: Document, line: int, own_digest: str) -> Section | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 
@@ -107,13 +108,10 @@ class EvidenceReader:
 
     def _read(self, row: TraceRow) -> SectionLines | None:
         manual_id, path = self._trace.file(row.path)
-        try:
-            texts = self._texts_of(manual_id)
-            if self._earlier and path not in self._listed(manual_id):
-                return None
-        except ToolError:
-            return None
-        own = texts.of(row._replace(path=path))
+        own = None
+        with suppress(ToolError):
+            if not self._earlier or path in self._listed(manual_id):
+                own = self._texts_of(manual_id).of(row._replace(path=path))
         if own is None:
             return None
         wordings = (self._trace.text, *self._trace.origin.query.alternatives)
