@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from pydantic import JsonValue
 
 from fumishirube import Root, SearchAssessment, Trace
 from fumishirube.text import fold
+from fumishirube_manual.citations import sha256_of
 from fumishirube_manual.json_lines import JsonLinesFile
 
 DAY = 24 * 60 * 60
@@ -190,9 +190,7 @@ def _row(trace: Trace) -> dict[str, JsonValue]:
     """Return the line of a search, with the values that its trace determines."""
     return {
         "ts": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "query_hash": hashlib.sha256(fold(trace.text).encode("utf-8", "surrogatepass")).hexdigest()[
-            :_HASH_DIGITS
-        ],
+        "query_hash": sha256_of(fold(trace.text))[:_HASH_DIGITS],
         "scanned_files": trace.files - len(trace.skipped),
         "scanned_nodes": trace.sections,
         "candidates": len(trace.search.rows),

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Annotated, get_args
 
 from pydantic import Field, JsonValue
@@ -146,16 +145,14 @@ def _blocks(text: str, start: int, end: int) -> Iterator[range]:
         yield range(first, place)
 
 
-def _joined(passages: Sequence[Addressed]) -> list[Addressed]:
-    if not passages:
-        return []
-    groups: list[list[Addressed]] = [[passages[0]]]
-    for before, passage in pairwise(passages):
-        if passage.start_line <= before.end_line + 1:
-            groups[-1].append(passage)
+def _joined(passages: Iterable[Addressed]) -> list[Addressed]:
+    joined: list[Addressed] = []
+    for passage in passages:
+        if joined and passage.start_line <= joined[-1].end_line + 1:
+            joined[-1] = _merged([joined[-1], passage])
         else:
-            groups.append([passage])
-    return [_merged(group) for group in groups]
+            joined.append(passage)
+    return joined
 
 
 def _merged(group: Sequence[Addressed]) -> Addressed:
@@ -183,10 +180,9 @@ def with_tags(
         for section in document.sections:
             if section.start_line in starts:
                 every = addressed(detector, document.text, section.start, section.end, query)
-                dumped: list[JsonValue] = [
-                    passage.model_dump(mode="json") for passage in at_most(_A_HIT, every)
-                ]
-                tagged |= {key_of(path, section.start_line): dumped} if dumped else {}
+                if most := at_most(_A_HIT, every):
+                    dumped: list[JsonValue] = [passage.model_dump(mode="json") for passage in most]
+                    tagged[key_of(path, section.start_line)] = dumped
     return context.annotate(trace, ANNOTATION, tagged)
 
 

@@ -1,6 +1,6 @@
-"""Arguments of the manual tools, and their checks: ids, paths, and ranges of lines."""
+"""Arguments of the manual tools and their limits: ids, paths, ranges of lines, wordings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ from fumishirube import (
 )
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.disk import clean_name, clean_path
+from fumishirube.text import fold
 from fumishirube.tools import FailsWith, Session
 
 ROOT_ID = "manuals"
@@ -33,6 +34,16 @@ ROOT_ID = "manuals"
 MOST_LISTED = 20
 """The most ids listed in an error."""
 MOST_RANGES = 8
+
+QUERY_CHARS = 100_000
+TERM_CHARS = 200
+"""The most characters of a required term, or of an alternative."""
+TERMS = 2
+"""The most required terms."""
+MOST_ALTERNATIVES = 8
+TIME_MS = 60_000
+CANDIDATES = 200
+"""How many sections a search returns, unless its caller limits them."""
 
 
 ManualId = Annotated[
@@ -177,3 +188,10 @@ LineRanges = Annotated[
         }
     ),
 ]
+
+
+def other_wordings(query: str, alternatives: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct alternatives, without blank ones and without the query."""
+    texts = {fold(text): text.strip() for text in alternatives}
+    known = ("", fold(query))
+    return tuple(text for folded, text in texts.items() if folded not in known)

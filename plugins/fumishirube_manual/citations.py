@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -14,7 +15,6 @@ from fumishirube import Citation, Document, InvalidParameter, Manual, Section, T
 from fumishirube.commands import digest
 from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
 from fumishirube.text import Lines
-from fumishirube_manual.surface import ManualSurface
 
 CitationState = Literal["valid", "moved", "changed", "gone"]
 
@@ -68,28 +68,17 @@ def cited_place(
     return CitedPlace(place, begin.label if begin else None, digest(text))
 
 
-def place_in(manual: Manual, path: str, first: int, last: int) -> CitedPlace | None:
-    """Return the place of some lines of a file; ``None`` also when it cannot be read."""
-    try:
-        placed = bool(manual.places(path))
-        return cited_place(manual.document(path), first, last) if placed else None
-    except ToolError:
-        return None
-
-
 def place_of_section(
     manual_of: Callable[[str], Manual], manual_id: str, path: str, first: int, own_digest: str
 ) -> CitedPlace | None:
     """Return the place of a section that a search returned; ``None`` if its text has changed."""
-    try:
+    with suppress(ToolError):
         manual = manual_of(manual_id)
-        if not manual.places(path):
-            return None
-        document = manual.document(path)
-    except ToolError:
-        return None
-    section = section_at(document, first, own_digest)
-    return cited_place(document, first, section.end_line) if section else None
+        if manual.places(path):
+            document = manual.document(path)
+            section = section_at(document, first, own_digest)
+            return cited_place(document, first, section.end_line) if section else None
+    return None
 
 
 def section_at(document: Document, line: int, own_digest: str) -> Section | None:
@@ -103,11 +92,6 @@ def section_at(document: Document, line: int, own_digest: str) -> Section | None
         ),
         None,
     )
-
-
-def has_places(settings: ManualSurface) -> bool:
-    """Return whether answers include places."""
-    return "documents" in settings.extras
 
 
 def has_hash(text: str, begins: str) -> bool:
@@ -176,13 +160,10 @@ class CitationChecker:
             by_digest = self._places[manual.id] = {}
             for place in _sections(manual):
                 by_digest.setdefault((place.digest or "")[:6], []).append(place)
-        same = [
-            place
-            for place in by_digest.get(cited.digest[:6], ())
-            if _alike(place.digest, cited.digest)
-        ]
+        places = by_digest.get(cited.digest[:6], ())
+        same = [place for place in places if _alike(place.digest, cited.digest)]
         same.sort(key=lambda place: (place.path != cited.path, place.path, place.start_line or 0))
-        return same[0] if same else None
+        return next(iter(same), None)
 
 
 def find_citations(text: str) -> list[str]:

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import Literal, NamedTuple
 
-from fumishirube import Answer, Budget, Document, Section, SurfaceContext, Trace, TraceRow
+from fumishirube import Answer, Budget, SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
 from fumishirube_manual.citations import section_at, sha256_of
-from fumishirube_manual.rows import SCORE_DIGITS
+from fumishirube_manual.rows import SCORE_DIGITS, signals
 from fumishirube_manual.scopes import document_of
 from fumishirube_manual.sentences import FACETS, Facet, defers, denies, facet_of, sentences
-from fumishirube_manual.signals import signals
 
 ANNOTATION = "claim_graph"
 
@@ -119,15 +119,6 @@ class _RankedStatement(NamedTuple):
     concepts: tuple[str, ...]
 
 
-class _ClaimRelation(NamedTuple):
-    """A claim and a hit, by index, and the relation between them."""
-
-    claim: int
-    hit: int
-    relation: Relation
-    share: float
-
-
 def with_claim_graph(context: SurfaceContext, trace: Trace, budget: Budget) -> Trace:
     """Build the graph of a search from its hits, and return the trace with it."""
     hits = list(_hit_statements(context, trace, budget))
@@ -148,17 +139,15 @@ def _hit_statements(
         if document is None or document.scan_only:
             continue
         if section := section_at(document, row.start_line, row.digest):
-            yield _statements(document, section, row)
+            own = document.text[section.start : section.end]
+            body = document.text[section.body : section.end]
+            statements = tuple(_statement(text, section.title) for text in sentences(body))
+            yield _HitStatements(row, sha256_of(own)[:_DIGEST_DIGITS], statements)
 
 
-def _statements(document: Document, section: Section, row: TraceRow) -> _HitStatements:
-    own = document.text[section.start : section.end]
-    body = document.text[section.body : section.end]
-    statements = tuple(
-        _Statement(text, folded, facet_of(folded, section.title), denies(folded), defers(folded))
-        for text, folded in ((text, fold(text)) for text in sentences(body))
-    )
-    return _HitStatements(row, sha256_of(own)[:_DIGEST_DIGITS], statements)
+def _statement(text: str, title: str) -> _Statement:
+    folded = fold(text)
+    return _Statement(text, folded, facet_of(folded, title), denies(folded), defers(folded))
 
 
 def _query_spans(trace: Trace) -> frozenset[str]:
@@ -216,39 +205,36 @@ def _shared(claim: _RankedStatement, other: _Statement) -> float:
 def _graph(
     trace: Trace, hits: Sequence[_HitStatements], chosen: Sequence[_RankedStatement]
 ) -> ClaimGraph:
-    relations = [
-        _ClaimRelation(number, place, relation, share)
-        for number, claim in enumerate(chosen)
-        for place, hit in enumerate(hits)
-        for relation, share in sorted(_relations(claim, hit).items())
-    ]
-    cited = sorted({link.hit for link in relations})
+    related = [[_relations(claim, hit) for hit in hits] for claim in chosen]
+    cited = [place for place, _ in enumerate(hits) if any(of_hits[place] for of_hits in related)]
     evidence = {place: f"ev:{number}" for number, place in enumerate(cited, start=1)}
     claims: list[Claim] = []
+    edges: list[ClaimEdge] = []
     counts: Counter[Facet] = Counter()
-    for number, (statement, share, _) in enumerate(chosen):
+    for (statement, share, _), of_hits in zip(chosen, related, strict=True):
         counts[statement.facet] += 1
-        claims.append(
-            Claim(
-                claim_id=f"claim:{statement.facet}:{counts[statement.facet]}",
-                facet=statement.facet,
-                text=statement.text,
-                status=_status({link.relation for link in relations if link.claim == number}),
-                confidence=round(share, SCORE_DIGITS),
+        claim = Claim(
+            claim_id=f"claim:{statement.facet}:{counts[statement.facet]}",
+            facet=statement.facet,
+            text=statement.text,
+            status=_status({*chain.from_iterable(of_hits)}),
+            confidence=round(share, SCORE_DIGITS),
+        )
+        claims.append(claim)
+        edges += (
+            ClaimEdge(
+                from_claim_id=claim.claim_id,
+                to_evidence_id=evidence[place],
+                relation=relation,
+                confidence=round(covered, SCORE_DIGITS),
             )
+            for place, relations in enumerate(of_hits)
+            for relation, covered in sorted(relations.items())
         )
     return ClaimGraph(
         claims=tuple(claims),
         evidences=tuple(_evidence(trace, hits[place], evidence[place]) for place in cited),
-        edges=tuple(
-            ClaimEdge(
-                from_claim_id=claims[link.claim].claim_id,
-                to_evidence_id=evidence[link.hit],
-                relation=link.relation,
-                confidence=round(link.share, SCORE_DIGITS),
-            )
-            for link in relations
-        ),
+        edges=tuple(edges),
         facets=tuple(_facet(facet, claims) for facet in FACETS),
     )
 

@@ -184,9 +184,8 @@ def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | N
 
 def _gaps(
     trace: Trace, cutoff: CutoffReason | None, coverage_min: float
-) -> list[Mapping[str, JsonValue]]:
-    gaps: list[Mapping[str, JsonValue]] = []
-    rows: Sequence[TraceRow] = trace.search.rows
+) -> Iterator[Mapping[str, JsonValue]]:
+    rows = trace.search.rows
     if not rows:
         hint = "nothing matched; try other words, or list the files with manual_toc"
         if trace.excluded:
@@ -196,17 +195,15 @@ def _gaps(
         if unsearched := _unsearched(trace):
             so_far = hint if trace.report.left_out else "nothing matched so far"
             hint = f"{so_far}; {unsearched}"
-        gaps.append({"gap": "no_candidates", "gap_hint": hint})
+        yield {"gap": "no_candidates", "gap_hint": hint}
     elif cutoff == "stage_cap" and max(row.coverage for row in rows) < coverage_min:
         hint = "no section covers the whole query; search its parts one by one"
         if trace.report.left_out:
             hint = f"{hint}; {_left_out(trace)}"
-        gaps.append({"gap": "thin_results", "gap_hint": hint})
-    missing = trace.report.missing
-    if missing:
+        yield {"gap": "thin_results", "gap_hint": hint}
+    if missing := trace.report.missing:
         hint = "; ".join(_about_missing(trace))
-        gaps.append({"gap": "missing_terms", "terms": [*missing], "gap_hint": hint})
-    return gaps
+        yield {"gap": "missing_terms", "terms": [*missing], "gap_hint": hint}
 
 
 def _unsearched(trace: Trace) -> str:

@@ -10,7 +10,7 @@ from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trac
 from fumishirube.agreed_names import FREE, REQUIRED
 from fumishirube.text import concepts, fold
 from fumishirube.tools import OrAbsent, narrowed_params
-from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube_manual.arguments import TERMS, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.claims import ClaimGraph, graph_of
 from fumishirube_manual.diagnosis import (
     Diagnosis,
@@ -37,7 +37,7 @@ _ENGLISH = re.compile(
 )
 
 _SURE, _LIKELY, _UNSURE, _DOUBTFUL = 0.9, 0.8, 0.6, 0.4
-_TERMS = 2
+
 _RATIO_DIGITS = 4
 _UNREAD = frozenset({"candidate_cap", "per_file_cap", "pool_full", "time_budget"})
 
@@ -98,7 +98,7 @@ def _search_action(trace: Trace, account: CoverageReport) -> Action:
     words = [item.text for item in concepts(trace.text) if item.text not in required]
     nowhere = absent_of(trace, NOWHERE, words)
     others = [word for word in words if word not in nowhere]
-    terms = list(dict.fromkeys([*near, *present, *others]))[:_TERMS]
+    terms = list(dict.fromkeys([*near, *present, *others]))[:TERMS]
     if not terms or {fold(term) for term in terms} == required:
         return Action(type="manual_find", confidence=_DOUBTFUL, params=None)
     params: dict[str, JsonValue] = {
@@ -194,7 +194,15 @@ def full_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindPara
             trace_id=trace.id,
             applied=_applied(trace, diagnosis, params),
             claim_graph=graph_of(trace) if params.include_claim_graph else None,
-            summary=_summary(account, diagnosis),
+            summary=Summary(
+                scanned_files=account.scanned_files,
+                scanned_nodes=account.scanned_sections,
+                candidates=account.returned,
+                file_bias_ratio=diagnosis.file_bias,
+                conflict_count=0,
+                gap_count=len(diagnosis.gaps),
+                integration_status=_integration(account, diagnosis),
+            ),
             next_actions=next_actions(trace, diagnosis, account, paths, settings.marginal_gain_min),
         )
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer, settings))
@@ -270,18 +278,6 @@ def _why(*, gated: bool, effective: bool, cut: bool) -> str:
         return "time_budget"
     empty, dropped = "required_gate_empty_fallback_to_g0", "required_terms_dropped_by_df_guard"
     return empty if effective else dropped
-
-
-def _summary(account: CoverageReport, diagnosis: Diagnosis) -> Summary:
-    return Summary(
-        scanned_files=account.scanned_files,
-        scanned_nodes=account.scanned_sections,
-        candidates=account.returned,
-        file_bias_ratio=diagnosis.file_bias,
-        conflict_count=0,
-        gap_count=len(diagnosis.gaps),
-        integration_status=_integration(account, diagnosis),
-    )
 
 
 def _integration(

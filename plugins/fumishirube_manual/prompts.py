@@ -70,25 +70,23 @@ sentences what differs and when it matters.
 
 def manual_prompts(context: SurfaceContext) -> Sequence[Prompt]:
     """Return the prompts."""
-    complete = partial(propose, context)
+    prompt = partial(Prompt, complete=partial(propose, context))
     return (
-        Prompt(
+        prompt(
             name="careful_reading",
             title="Read carefully",
             summary="Answer one question from the manuals, with exceptions and citations.",
             write=partial(_written, _CAREFUL),
             arguments=(PromptParameter("question", "The question, as you would ask it."), _MANUAL),
-            complete=complete,
         ),
-        Prompt(
+        prompt(
             name="exhaustive_check",
             title="Find every place",
             summary="Find all that the manuals say about a topic, and say what was not read.",
             write=partial(_written, _EXHAUSTIVE),
             arguments=(PromptParameter("topic", "What to look for."), _MANUAL),
-            complete=complete,
         ),
-        Prompt(
+        prompt(
             name="comparison",
             title="Compare two things",
             summary="Compare two things point by point, with a citation for each.",
@@ -98,7 +96,6 @@ def manual_prompts(context: SurfaceContext) -> Sequence[Prompt]:
                 PromptParameter("second", "The other one."),
                 _MANUAL,
             ),
-            complete=complete,
         ),
     )
 

@@ -1,15 +1,17 @@
-"""The rows of a trace in the form of the tools' answers."""
+"""The rows of a trace in the form of the tools' answers, and the signals of each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, Trace, TraceRow
-from fumishirube_manual.evidence.annotations import stored_of, wording_of
+from fumishirube import Citation, Ranking, SurfaceContext, Trace, TraceRow
+from fumishirube.text import fold
+from fumishirube_manual.evidence.annotations import key_of, stored, stored_of, wording_of
 from fumishirube_manual.evidence.lines import EvidenceLine
 from fumishirube_manual.evidence.reader import Copy, ShownHit
+from fumishirube_manual.sentences import defines, excepts
 
 Json = dict[str, JsonValue]
 
@@ -17,6 +19,25 @@ SCORE_DIGITS = 4
 CITED_DIGITS = 6
 HEADING_SEPARATOR = " > "
 _SCHEME, _MARKS = "manual://", frozenset("%#")
+_EXCEPTIONS = "exceptions"
+
+_OF_STAGES = frozenset(
+    {
+        "exact",
+        "required_term",
+        "required_term_and",
+        "required_terms_rrf",
+        "gate_rrf",
+        "phrase",
+        "anchor",
+        "number_context",
+        "proximity",
+        "code_exact",
+        "prf",
+        "exploration",
+        "query_decomp_rrf",
+    }
+)
 
 
 def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
@@ -112,3 +133,23 @@ def _longest(spans: Sequence[str]) -> list[JsonValue]:
     """Return each span once, without those that are part of another."""
     each = dict.fromkeys(spans)
     return [span for span in each if not any(span in other for other in each if other != span)]
+
+
+def with_exceptions(context: SurfaceContext, trace: Trace, rank: Callable[[], Ranking]) -> Trace:
+    """Store which hits have a word of exceptions, if the query asks for exceptions and has time."""
+    known = _EXCEPTIONS in trace.annotations or trace.report.out_of_time
+    if known or not excepts(fold(trace.text)):
+        return trace
+    passages = [hit.passage for hit in rank().hits]
+    excepting = [each for each in passages if excepts("\n".join(each.fields.values()))]
+    return context.annotate(trace, _EXCEPTIONS, [key_of(*each.key) for each in excepting])
+
+
+def signals(trace: Trace, row: TraceRow) -> list[str]:
+    """Return the signals of a hit, sorted."""
+    names = _OF_STAGES.intersection(row.labels)
+    if defines(fold(row.title)) and defines(fold(trace.text)):
+        names |= {"definition_title"}
+    if key_of(row.path, row.start_line) in (stored(trace, _EXCEPTIONS, list) or ()):
+        names |= {"exceptions"}
+    return sorted(names)

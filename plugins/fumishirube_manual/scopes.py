@@ -250,14 +250,11 @@ def excluded_sections(
             f"only_unscanned_from_trace_id is of {_named(trace)}",
             parameter="only_unscanned_from_trace_id",
         )
-    if not trace.manuals:
-        exclude = trace.seen | delivered(context, session, scope, trace.created)
-    else:
-        exclude = trace.seen | {
-            (f"{manual_id}/{path}", line)
-            for manual_id in trace.manuals
-            for path, line in delivered(context, session, manual_id, trace.created)
-        }
+    exclude = trace.seen | {
+        (f"{manual_id}/{path}" if trace.manuals else path, line)
+        for manual_id in trace.manuals or (scope,)
+        for path, line in delivered(context, session, manual_id, trace.created)
+    }
     return exclude, exclude - (trace.seen - trace.origin.query.read)
 
 

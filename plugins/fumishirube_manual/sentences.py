@@ -90,14 +90,11 @@ def _blocks(text: str) -> Iterator[str]:
             start = place + (len(line) if apart else marker.end() if marker else 0)
         place += len(line)
         end = place
-        if _columns(line.strip()) < _WRAPPED:
+        shown = line.strip()
+        if len(shown) + sum(map(is_cjk, shown)) < _WRAPPED:
             yield text[start:end]
             start = end
     yield text[start:end]
-
-
-def _columns(line: str) -> int:
-    return len(line) + sum(map(is_cjk, line))
 
 
 def facet_of(folded: str, title: str) -> Facet:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from manuals import Application, ask, opened, write
 
 from fumishirube.text import FileText, decode, reading, reading_form
-from fumishirube_manual.grep.matching_lines import RunningText
+from fumishirube_manual.grep.matching_lines import running_text
 
 SAMPLES = Path(__file__).parents[2] / "manuals"
 
@@ -70,7 +70,7 @@ def naive(
     """Return the lines of a whole text in which one of some texts begins."""
     readings = [reading(each, exact=exact, word=word) for each in texts]
     form = reading_form(text)
-    goes_on = RunningText(FileText(name, text, lambda _: ())).goes_on
+    goes_on = running_text(FileText(name, text, lambda _: ()))
     found = (each.matching_lines(text, form, goes_on) for each in readings if each is not None)
     return sorted({line for lines in found for line, _ in lines})
 

@@ -36,7 +36,7 @@ from fumishirube.text import LOOSE, project
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
 from fumishirube_graph.lock import holder
 from fumishirube_http.people.rates import Rates
-from fumishirube_stages.indexes.tantivy_records import RecordCache
+from fumishirube_stages.indexes.tantivy_records import Generation, cached_records
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes of POSIX")
 
@@ -154,7 +154,7 @@ def test_a_refused_reload_that_nobody_recorded_is_skipped(tmp_path: Path) -> Non
 @pytest.mark.timeout(10)
 def test_records_and_locks_are_read_from_no_pipe(tmp_path: Path) -> None:
     prepared(tmp_path / "records.cache", "pipe")
-    assert RecordCache(tmp_path).read(1) is None
+    assert cached_records(tmp_path, Generation(1)) is None
     prepared(tmp_path / "serve.lock", "pipe")
     assert holder(tmp_path / "serve.lock") is None
 

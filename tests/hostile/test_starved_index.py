@@ -20,7 +20,7 @@ from fumishirube import Budget, Fields, Forbidden, IndexDamaged, IndexedFile, Ro
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing import passage
 from fumishirube_stages.indexes.tantivy import Tantivy
-from fumishirube_stages.indexes.tantivy_records import Generation, RecordCache
+from fumishirube_stages.indexes.tantivy_records import Generation, cache_records
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 folder = Path(sys.argv[1])
@@ -128,7 +128,7 @@ def test_records_for_which_there_is_no_room_leave_no_file() -> None:
     lines = after("""
 limit(resource.RLIMIT_FSIZE, 20_000)
 records = [[f"{number}.md", "s", None, 1, {}] for number in range(2_000)]
-RecordCache(folder).write(Generation(7, 1), records, {})
+cache_records(folder, Generation(7, 1), records, {})
 print([file.name for file in folder.iterdir()])
 """)
     assert lines == ["[]"]

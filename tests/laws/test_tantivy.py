@@ -34,7 +34,7 @@ from fumishirube.testing import TokenizerContract, passage
 from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
-from fumishirube_stages.indexes.tantivy_queries import CheckedSearcher, ListedTerms
+from fumishirube_stages.indexes.tantivy_queries import CheckedSearcher
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
 from fumishirube_stages.tokenizers.pairs import Pairs
@@ -242,7 +242,7 @@ def test_parts_are_found_in_a_list_of_terms_as_by_patterns(
     ):
         assert isinstance(corpus, TantivyCorpus)
         listed = [found(corpus, clause) for clause in clauses]
-        patch.setattr(ListedTerms, "containing", lambda *_: None)
+        patch.setattr(CheckedSearcher, "terms_containing", lambda *_: None)
         for clause, expected in zip(clauses, listed, strict=True):
             corpus._translated.clear()
             assert found(corpus, clause) == expected, clause
@@ -259,14 +259,14 @@ def test_many_terms_and_those_of_large_indexes_are_not_listed(
 ) -> None:
     with filled(tmp_path, [passage("a.md", 1, "", "ba1 ba2 ba3 xy")]) as corpus:
         assert isinstance(corpus, TantivyCorpus)
-        listed = ListedTerms(corpus._searcher)
-        assert listed.containing("a", "in_body") == ["ba", "ba1", "ba2", "ba3"]
-        assert listed.containing("1b", "in_body") == []
+        listed = corpus._searcher
+        assert listed.terms_containing("a", "in_body") == ["ba", "ba1", "ba2", "ba3"]
+        assert listed.terms_containing("1b", "in_body") == []
         monkeypatch.setattr("fumishirube_stages.indexes.tantivy_queries._MOST", 3)
-        assert listed.containing("a", "in_body") is None
+        assert listed.terms_containing("a", "in_body") is None
         assert corpus.count(Part("a")).number == 1
         monkeypatch.setattr("fumishirube_stages.indexes.tantivy_queries._SECTIONS", 0)
-        assert listed.containing("xy", "in_body") is None
+        assert listed.terms_containing("xy", "in_body") is None
         assert corpus.count(Part("xy")).number == 1
 
 

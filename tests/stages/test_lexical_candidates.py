@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import pytest
 from lexical_corpus import BLUE, CORPUS, LONG, ONE_OF_3, PLAIN, RED, hits_of, ranked, rarity
@@ -238,19 +239,42 @@ def test_a_term_that_stands_in_a_hundred_sections_is_not_common(
     assert asked == Bool(should=(*named("zeta"), *(named("alpha") if nominates else ())))
 
 
+class Sized(Recording):
+    """A corpus that says how large it is, and in how many of its sections ``alpha`` stands."""
+
+    def __init__(self, size: int, number: int) -> None:
+        super().__init__([passage("1.md", body="alpha zeta")])
+        self._size, self._number = size, number
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        numbers = {"alpha": self._number, "zeta": 1}
+        return {term: numbers.get(term, 0) for term in terms}
+
+
 @pytest.mark.parametrize(
-    ("stage", "size", "common"),
+    ("settings", "size", "common"),
     [
-        (Lexical(), 10, 100),
-        (Lexical(), 2_000, 200),
-        (Lexical(), 2_009, 200),
-        (Lexical(), 1_000_000, 5_000),
-        (Lexical(common_share=0.5), 1_000, 500),
-        (Lexical(common_sections=50), 1_000, 50),
+        ({}, 500, 100),
+        ({}, 2_000, 200),
+        ({}, 2_009, 200),
+        ({}, 1_000_000, 5_000),
+        ({"common_share": 0.5}, 1_000, 500),
+        ({"common_sections": 50}, 1_000, 50),
     ],
 )
-def test_how_many_sections_make_a_term_common(stage: Lexical, size: int, common: int) -> None:
-    assert stage._common(size) == common
+def test_how_many_sections_make_a_term_common(
+    settings: dict[str, Any], size: int, common: int
+) -> None:
+    stage = Lexical(candidate_terms=1, **settings)
+    for number, nominates in ((common, True), (common + 1, False)):
+        corpus = Sized(size, number)
+        stage.score(Query("alpha zeta"), corpus, {})
+        terms = (*named("zeta"), *(named("alpha") if nominates else ()))
+        assert corpus.asked[0][0] == Bool(should=terms)
 
 
 def test_function_words_nominate_when_there_is_nothing_else() -> None:

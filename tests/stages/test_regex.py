@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -424,7 +425,7 @@ def test_texts_that_cannot_match_are_not_left_out() -> None:
 
 
 def test_without_re2_all_patterns_run_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regex, "_re2", lambda: None)
+    monkeypatch.setitem(sys.modules, "re2", None)
     regex._compiled.cache_clear()
     assert regex._compiled("r.d") is None
     assert [row[0] for row in found(Query("r.d"))] == ["a.md", "b.md"]

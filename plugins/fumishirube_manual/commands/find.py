@@ -28,14 +28,7 @@ from fumishirube.commands import (
     search_context,
 )
 from fumishirube.text import concepts, fold
-from fumishirube_manual.citations import place_of_section
-from fumishirube_manual.commands.explanations import add_explanations, show_fate
-from fumishirube_manual.commands.result_lines import result_lines
-from fumishirube_manual.commands.results import CitedHit, SearchResults, as_json
-from fumishirube_manual.coverage import every_row
-from fumishirube_manual.evidence.annotations import with_weights
-from fumishirube_manual.evidence.names import with_absent_words, with_names
-from fumishirube_manual.find_limits import (
+from fumishirube_manual.arguments import (
     CANDIDATES,
     MOST_ALTERNATIVES,
     QUERY_CHARS,
@@ -44,6 +37,13 @@ from fumishirube_manual.find_limits import (
     TIME_MS,
     other_wordings,
 )
+from fumishirube_manual.citations import place_of_section
+from fumishirube_manual.commands.explanations import add_explanations, show_fate
+from fumishirube_manual.commands.result_lines import result_lines
+from fumishirube_manual.commands.results import CitedHit, SearchResults, as_json
+from fumishirube_manual.coverage import every_row
+from fumishirube_manual.evidence.annotations import with_weights
+from fumishirube_manual.evidence.names import with_absent_words, with_names
 from fumishirube_manual.scopes import PREFIX_HELP, files_below, narrowed, prefix_as_typed
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.vocabulary import with_vocabulary

@@ -164,9 +164,5 @@ def _switches(options: Namespace) -> Iterator[str | tuple[str, str]]:
     for name in ("regex", "exact", "word"):
         if getattr(options, name):
             yield f"--{name}"
-    if options.context:
-        yield "-C", str(options.context)
-    if options.prefix:
-        yield "--prefix", options.prefix
-    if options.without:
-        yield "--without", options.without
+    valued = {"-C": options.context, "--prefix": options.prefix, "--without": options.without}
+    yield from ((switch, str(value)) for switch, value in valued.items() if value)

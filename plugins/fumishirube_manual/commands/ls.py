@@ -65,13 +65,9 @@ def _opaque(application: Application, name: str) -> str:
 
 
 def _lines(answer: Any, name: str) -> Iterator[str]:
-    yield from _item_lines(answer["items"])
+    for item in answer["items"]:
+        yield item["name"] + ("/" if item["kind"] == "dir" else "")
+    if not answer["items"]:
+        yield translated("nothing here")
     yield from unread_lines(answer.get("unread_files"), name)
     yield from loose_lines(answer.get("loose_files"), _ROOT)
-
-
-def _item_lines(items: list[Any]) -> Iterator[str]:
-    for item in items:
-        yield item["name"] + ("/" if item["kind"] == "dir" else "")
-    if not items:
-        yield translated("nothing here")

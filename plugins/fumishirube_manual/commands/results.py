@@ -73,10 +73,6 @@ class SearchResults(NamedTuple):
         lines = [line for line in (trace.degraded, late) if line]
         return lines if trace.manuals else [f"{trace.manual_id}: {line}" for line in lines]
 
-    def terms(self) -> list[str]:
-        """Return the terms of the search: the caller's, or those picked."""
-        return [*(self.trace.required or self.trace.report.picked or ())]
-
 
 def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
     """Return the results as JSON; several manuals together have the id ``*``."""
@@ -84,7 +80,7 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
     answer: dict[str, JsonValue] = {
         "query": trace.text,
         "manuals": [*results.manuals],
-        "terms": {trace.manual_id: [*results.terms()]},
+        "terms": {trace.manual_id: [*(trace.required or trace.report.picked or ())]},
         "terms_source": "caller" if trace.required else "picked",
         "vocabulary": [*vocabulary_of(trace)],
         "nowhere": [*nowhere_of(trace)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -112,11 +113,9 @@ def explain(
     error: ToolError, context: SurfaceContext, place: ReadTarget, options: Namespace
 ) -> None:
     """Add a suggested command to an error."""
-    try:
-        if isinstance(error, NotFound):
+    if isinstance(error, NotFound):
+        with suppress(ToolError):  # there is no better suggestion than the error's own
             error.add_note(_nearest(context, place, options))
-    except ToolError:
-        return  # there is no better suggestion than the error's own
 
 
 def about_unlisted(context: SurfaceContext, manual_id: str, path: str) -> str | None:

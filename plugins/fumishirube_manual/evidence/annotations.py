@@ -86,12 +86,9 @@ def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
 
 def wording_of(row: TraceRow) -> int:
     """Return the number of the alternative that returned a hit; 0 for the query itself."""
-    numbers = [
-        int(label.removeprefix(ALTERNATIVE))
-        for label in row.labels
-        if label.startswith(ALTERNATIVE) and label.removeprefix(ALTERNATIVE).isdecimal()
-    ]
-    return min(numbers, default=0)
+    prefixed = [label for label in row.labels if label.startswith(ALTERNATIVE)]
+    numbers = [label.removeprefix(ALTERNATIVE) for label in prefixed]
+    return min((int(number) for number in numbers if number.isdecimal()), default=0)
 
 
 def _noted(texts: Sequence[str], corpus: Corpus) -> list[JsonValue]:

@@ -96,7 +96,8 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
         end = at
         while end + 1 < len(lines) and lines[end + 1].strip():
             end += 1
-        following = _next(lines, end)
+        below = (place for place in range(end + 1, len(lines)) if lines[place].strip())
+        following = next(below, None)
         if following is not None and is_item(lines[following]):
             yield following
             yield from _items(lines, following)
@@ -201,10 +202,6 @@ def _in_list(line: str) -> bool:
     return is_item(line) or indentation(line) > 0
 
 
-def _next(lines: Sequence[str], at: int) -> int | None:
-    return next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
-
-
 def indentation(line: str) -> int:
     """Return the number of white-space characters at the beginning of a line."""
     return len(line) - len(line.lstrip())
@@ -217,28 +214,21 @@ def passages(lines: Sequence[str]) -> Iterator[range]:
     a paragraph that introduces the next block is joined to it. A passage of more than about 1,300
     characters is divided: a table or a list into its rows or items, others at the end of a line.
     """
-    current: range | None = None
+    current = range(0)
     for block in _blocks(lines):
-        if current is None:
-            current = block
-        elif _joined(lines, current, block):
-            current = range(current.start, block.stop)
-        else:
+        if current and not _joined(lines, current, block):
             yield from _divided(lines, current)
-            current = block
-    if current is not None:
+            current = range(0)
+        current = range(current.start if current else block.start, block.stop)
+    if current:
         yield from _divided(lines, current)
 
 
 def _joined(lines: Sequence[str], current: range, block: range) -> bool:
-    if _HEADING.match(lines[block.start]):
-        return False
     size = sum(len(lines[at]) for at in range(current.start, block.stop))
-    if size > _LONGEST:
+    if size > _LONGEST or _HEADING.match(lines[block.start]):
         return False
-    if _HEADING.match(lines[current.start]):
-        return True
-    return leads(lines[current.stop - 1])
+    return bool(_HEADING.match(lines[current.start])) or leads(lines[current.stop - 1])
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[range]:

@@ -131,11 +131,6 @@ class LineText:
         """Return the line prepared for matching."""
         return cls(fold(line))
 
-    @classmethod
-    def joined(cls, lines: Iterable[LineText]) -> LineText:
-        """Return several lines as one."""
-        return cls("\n".join([line.folded for line in lines]))
-
 
 def marks(
     lines: Sequence[LineText | None], weights: Iterable[ConceptWeight]

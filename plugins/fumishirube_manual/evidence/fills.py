@@ -191,10 +191,11 @@ def _valued(passages: Iterator[_Passage]) -> Iterator[_Passage]:
 def _passages(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_Passage]:
     best = max((hit.row.score for hit in hits), default=0.0) or 1.0
     for hit in hits:
-        if not hit.evidence.whole:
+        section = None if hit.evidence.whole else reader.section(hit.row)
+        if section is not None:
             share = math.sqrt(max(0.0, hit.row.score) / best)
-            for lines, worths, concepts, code in reader.passages(hit.row):
-                texts = reader.texts(hit.row, lines)
+            for lines, worths, concepts, code in section.passages(reader.weights_of_each):
+                texts = section.texts(lines)
                 length = 1 + sum(map(len, texts)) / _LONG_CHARS
                 factor = share * _CODE if code else share
                 values = [factor * worth / length for worth in worths]

@@ -111,7 +111,8 @@ class LineTexts:
     @cached_property
     def _whole(self) -> LineText:
         """The headings and all lines as one text."""
-        return LineText.joined([self._above, *filter(None, self._every)])
+        lines = [self._above, *filter(None, self._every)]
+        return LineText("\n".join([line.folded for line in lines]))
 
 
 class _Blocks(LineTexts):
@@ -217,7 +218,8 @@ class LineScores:
 
     def present(self, lines: Iterable[int]) -> set[str]:
         """Return the concepts of which the headings or one of some lines contain at least half."""
-        shares = [self._above, *filter(None, (self._shares[at] for at in lines))]
+        above = [column[0] for _, column in self._present]
+        shares = [above, *filter(None, (self._shares[at] for at in lines))]
         return {
             concept.text
             for (concept, _), among in zip(self._present, zip(*shares, strict=True), strict=True)
@@ -241,11 +243,6 @@ class LineScores:
             for concept, column in zip(self._all_weights, columns, strict=True)
             if column
         ]
-
-    @cached_property
-    def _above(self) -> Sequence[float]:
-        """The share of each concept in the headings."""
-        return [column[0] for _, column in self._present]
 
     @cached_property
     def _shares(self) -> Sequence[tuple[float, ...]]:

@@ -26,10 +26,16 @@ from fumishirube_manual.evidence.concept_weights import (
     marks,
 )
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
-from fumishirube_manual.evidence.gaps import between, gaps, rest
 from fumishirube_manual.evidence.line_scores import HALF, LineScores, LineTexts
 from fumishirube_manual.evidence.markup import rendered_lines, without_targets
-from fumishirube_manual.evidence.records import defining_lines, is_member, record_lines
+from fumishirube_manual.evidence.records import (
+    between,
+    defining_lines,
+    gaps,
+    is_member,
+    record_lines,
+    rest,
+)
 
 BEST_CHARS, OTHER_CHARS = 400, 200
 """The most characters of the best line, and of another line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 
@@ -17,12 +18,7 @@ from fumishirube_manual.evidence.annotations import (
     wordings_of,
 )
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
-from fumishirube_manual.evidence.lines import (
-    EvidenceLine,
-    EvidencePassage,
-    SectionEvidence,
-    SectionLines,
-)
+from fumishirube_manual.evidence.lines import EvidenceLine, SectionEvidence, SectionLines
 from fumishirube_manual.evidence.markup import is_markdown
 from fumishirube_manual.evidence.own_texts import OwnTexts
 from fumishirube_manual.sentences import excepts
@@ -82,34 +78,19 @@ class EvidenceReader:
         The lines ``whole`` of the section, counted from 0, are always included. With ``closed``,
         short gaps are filled.
         """
-        lines = self._lines(row)
-        if lines is None:
+        section = self.section(row)
+        if section is None:
             return SectionEvidence()
-        evidence = lines.evidence(room, whole, closed=closed)
+        evidence = section.evidence(room, whole, closed=closed)
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)
         place = place_of_section(self._manual, manual_id, path, row.start_line, row.digest)
         return evidence._replace(place=place)
 
-    def passages(self, row: TraceRow) -> Sequence[EvidencePassage]:
-        """Return the passages of a row; empty if the section's text has changed."""
-        lines = self._lines(row)
-        return lines.passages(self._weights_of_each) if lines else ()
-
-    def texts(self, row: TraceRow, numbers: Iterable[int]) -> Sequence[str]:
-        """Return lines of the section of a row, counted from 0; omit those never shown."""
-        lines = self._lines(row)
-        return lines.texts(numbers) if lines else ()
-
-    def line_with(self, row: TraceRow, name: str, room: int) -> EvidenceLine | None:
-        """Return the most relevant line of a row's section that contains a name."""
-        lines = self._lines(row)
-        return lines.line_with(name, room) if lines else None
-
     def lacking(self, hit: ShownHit, other: TraceRow) -> tuple[int, ...]:
         """Return the numbers of the shown lines of a hit that another section has not."""
-        ours, theirs = self._lines(hit.row), self._lines(other)
+        ours, theirs = self.section(hit.row), self.section(other)
         if ours is None or theirs is None:
             return ()
         return ours.lacking([line.number for line in hit.evidence.lines], theirs)
@@ -118,7 +99,8 @@ class EvidenceReader:
         """Return the weights of the concepts for a row, by the wording of which it is a hit."""
         return self._weights(wording_of(row))
 
-    def _lines(self, row: TraceRow) -> SectionLines | None:
+    def section(self, row: TraceRow) -> SectionLines | None:
+        """Return the lines of a row's section; ``None`` if its text has changed."""
         key = row.path, row.start_line
         if key not in self._sections:
             self._sections[key] = self._read(row)
@@ -126,13 +108,10 @@ class EvidenceReader:
 
     def _read(self, row: TraceRow) -> SectionLines | None:
         manual_id, path = self._trace.file(row.path)
-        try:
-            texts = self._texts_of(manual_id)
-            if self._earlier and path not in self._listed(manual_id):
-                return None
-        except ToolError:
-            return None
-        own = texts.of(row._replace(path=path))
+        own = None
+        with suppress(ToolError):
+            if not self._earlier or path in self._listed(manual_id):
+                own = self._texts_of(manual_id).of(row._replace(path=path))
         if own is None:
             return None
         wordings = (self._trace.text, *self._trace.origin.query.alternatives)
@@ -149,7 +128,8 @@ class EvidenceReader:
         )
 
     @cached_property
-    def _weights_of_each(self) -> Sequence[Sequence[ConceptWeight]]:
+    def weights_of_each(self) -> Sequence[Sequence[ConceptWeight]]:
+        """The weights of the concepts of each wording."""
         return weights_of_each(self._trace)
 
     def missing_words(self, rows: Iterable[TraceRow]) -> list[str]:
@@ -206,7 +186,7 @@ class EvidenceReader:
             text = row.digest, wording_of(row)
             if text in read:
                 yield read[text].present_below((row.title, *row.ancestors))
-            elif (lines := self._lines(row)) is not None:
+            elif (lines := self.section(row)) is not None:
                 read[text] = lines
                 yield lines.present
 

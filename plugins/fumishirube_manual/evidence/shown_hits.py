@@ -87,14 +87,15 @@ def _distinct(
     said: list[frozenset[str]] = []
     covered = 0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
-        same = _same(shown, row) if folded else None
-        if same is not None:
+        # A row with the same text need not be read.
+        same = next((hit for hit in shown if hit.row.digest == row.digest), None)
+        if same and folded:
             same.copies.append(Copy(row))
             covered += 1
             continue
         room = _room(row, len(shown)) + _WORDING_CHARS * _further_wordings(reader, row)
         evidence = reader.evidence(row, room)
-        lines = _said(evidence.lines)
+        lines = frozenset(fold(line.text) for line in evidence.lines)
         original = _original(shown, said, row, lines) if folded else None
         if original is not None:
             original.copies.append(Copy(row, _differing(original, evidence)))
@@ -105,11 +106,6 @@ def _distinct(
             said.append(lines)
         covered += 1
     return shown, covered
-
-
-def _same(shown: Iterable[ShownHit], row: TraceRow) -> ShownHit | None:
-    """Return the hit with the same text as a row, which then need not be read."""
-    return next((hit for hit in shown if hit.row.digest == row.digest), None)
 
 
 def _take_newest(hit: ShownHit) -> None:
@@ -246,10 +242,6 @@ def _original(
         if common and len(common) > _SAME * max(len(ours), len(theirs)):
             return hit
     return None
-
-
-def _said(lines: Iterable[EvidenceLine]) -> frozenset[str]:
-    return frozenset(fold(line.text) for line in lines)
 
 
 def _differing(original: ShownHit, evidence: SectionEvidence) -> tuple[EvidenceLine, ...]:

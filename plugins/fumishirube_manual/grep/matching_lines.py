@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple, Protocol
 
 from fumishirube.text import FileText, Reading, TextRange, reading_form
@@ -75,19 +75,14 @@ def joined_lines(written: Sequence[str]) -> str:
     return " ".join([first.rstrip(), *(line.strip(QUOTED) for line in rest)]) if rest else first
 
 
-class RunningText:
-    """Tells which lines of a file may go on in the next one: no rows, and no code."""
+def running_text(text: FileText) -> Callable[[int], bool]:
+    """Return a function that tells whether a line, counted from 1, may go on in the next one.
 
-    def __init__(self, text: FileText) -> None:
-        self._text = text
-
-    @cached_property
-    def _in_code(self) -> Sequence[bool]:
-        return inside_code(self._text.text.split("\n"))
-
-    def goes_on(self, number: int) -> bool:
-        """Tell whether a line, counted from 1, may go on in the next one, if it looks so."""
-        return not self._text.path.lower().endswith(_DATA) and not self._in_code[number]
+    Rows of data do not, nor lines of code.
+    """
+    data = text.path.lower().endswith(_DATA)
+    in_code = cache(lambda: inside_code(text.text.split("\n")))
+    return lambda number: not data and not in_code()[number]
 
 
 def sentence_lines(
@@ -146,11 +141,11 @@ class TextMatcher(NamedTuple):
 
     def lines(self, text: FileText) -> Sequence[MatchingLine]:
         """Return the lines that contain any of the texts."""
-        form, running = reading_form(text.text), RunningText(text)
+        form, goes_on = reading_form(text.text), running_text(text)
         by_line: defaultdict[int, list[int]] = defaultdict(list)
         ends: dict[int, int] = {}
         for number, each in enumerate(self.readings):
-            for line, last in each.matching_lines(text.text, form, running.goes_on):
+            for line, last in each.matching_lines(text.text, form, goes_on):
                 by_line[line].append(number)
                 ends[line] = max(last, ends.get(line, 0))
         return [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]

@@ -19,7 +19,6 @@ from fumishirube import (
     Passage,
     Query,
     Ranking,
-    Scorer,
     SequenceCorpus,
     SurfaceContext,
 )
@@ -36,9 +35,9 @@ from fumishirube.text import (
 from fumishirube_manual.grep.matching_lines import (
     QUOTED,
     MatchingLine,
-    RunningText,
     Spans,
     joined_lines,
+    running_text,
 )
 from fumishirube_manual.grep.pattern_literals import (
     INVALID,
@@ -116,8 +115,7 @@ class PatternMatcher:
             joined_lines((line, following)) if line.strip(QUOTED) and wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
-        running = RunningText(text)
-        numbers = [*filter(running.goes_on, self._spans(text.path, pairs))]
+        numbers = [*filter(running_text(text), self._spans(text.path, pairs))]
         within = self.spans_of([lines[n - 1] if n in alone else "" for n in numbers])
         over = self.spans_of([pairs[number - 1] for number in numbers])
         return {
@@ -167,7 +165,10 @@ class PatternMatcher:
         allowed = _LEAST_SECONDS + size / _CHARS_A_SECOND
         query = replace(self._query, budget=budget.within(min(allowed, self._left)))
         corpus = _LineBlocks(path, blocks, letters=self._letters)
-        scored = self._scorer(every_place=every_place).score(query, corpus, {})
+        settings = {**_SETTINGS, "every_place": every_place}
+        name = "scorer of all matches" if every_place else "scorer of patterns"
+        scorer = self._context.keep(name, lambda: self._context.scorer(_SCORER, settings))
+        scored = scorer.score(query, corpus, {})
         ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
         seconds = monotonic() - began
         self._left -= seconds
@@ -181,11 +182,6 @@ class PatternMatcher:
         for hit in ranking.hits:
             spans |= _line_spans(by_line[hit.passage.start_line], hit.places)
         return spans, late
-
-    def _scorer(self, *, every_place: bool) -> Scorer:
-        context, settings = self._context, {**_SETTINGS, "every_place": every_place}
-        name = "scorer of all matches" if every_place else "scorer of patterns"
-        return context.keep(name, lambda: context.scorer(_SCORER, settings))
 
 
 def _blocks(lines: Iterable[tuple[int, str]]) -> Iterator[_Block]:

@@ -13,7 +13,7 @@ from typing import Any
 from fumishirube.text import NORMAL, TextForm, form_of
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
-_ASSERTIONS = (codes.ASSERT,)
+
 _SINGLE = (codes.LITERAL, codes.NOT_LITERAL)
 _NAMED = (codes.RANGE, *_SINGLE)
 _FOLDED = TextForm(fold=False, letters=True)
@@ -118,19 +118,21 @@ def below_indents(pattern: str) -> str:
 
 def holds_newline(pattern: str) -> bool:
     """Tell whether every match of a regular expression contains a line feed."""
-    return any(_item_holds_newline(code, value) for code, value in _parsed(pattern))
+    return _tree_holds_newline(_parsed(pattern))
 
 
-def _item_holds_newline(code: Any, value: Any) -> bool:
-    if code is codes.LITERAL:
-        return bool(value == ord("\n"))
-    if code is codes.BRANCH:
-        return all(any(_item_holds_newline(*item) for item in branch) for branch in value[1])
-    if code in _REPEATS:
-        return value[0] >= 1 and any(_item_holds_newline(*item) for item in value[2])
-    if code is codes.SUBPATTERN:
-        return any(_item_holds_newline(*item) for item in value[3])
+def _tree_holds_newline(tree: Any) -> bool:
+    for code, value in tree:
+        if code is codes.LITERAL and value == ord("\n"):
+            return True
+        surely = code in (codes.BRANCH, codes.SUBPATTERN) or _repeats(code, value)
+        if surely and all(map(_tree_holds_newline, _inner(code, value))):
+            return True
     return False
+
+
+def _repeats(code: Any, value: Any) -> bool:
+    return code in _REPEATS and value[0] >= 1
 
 
 def _parsed(pattern: str) -> Any:
@@ -159,14 +161,10 @@ def _sets(tree: Any) -> Iterator[tuple[str, ...]]:
 
 
 def _of_item(code: Any, value: Any) -> tuple[str, ...]:
-    if code is codes.SUBPATTERN:
-        return _best(_sets(value[3]))
     if code is codes.BRANCH:
         return _either(value[1])
-    if code in _REPEATS and value[0] >= 1:
-        return _best(_sets(value[2]))
-    if code in _ASSERTIONS or code is codes.ATOMIC_GROUP:
-        return _best(_sets(value[1] if code in _ASSERTIONS else value))
+    if code in (codes.SUBPATTERN, codes.ASSERT, codes.ATOMIC_GROUP) or _repeats(code, value):
+        return _best(_sets(_inner(code, value)[0]))
     return ()
 
 

@@ -18,15 +18,21 @@ from fumishirube import (
     Trace,
 )
 from fumishirube_manual.addressed_passages import with_tags
-from fumishirube_manual.arguments import after_discovery, note_discovery
+from fumishirube_manual.arguments import (
+    CANDIDATES,
+    TIME_MS,
+    after_discovery,
+    note_discovery,
+    other_wordings,
+)
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.coverage import unscanned
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, marginal_gain, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.evidence.names import with_absent_words, with_names
-from fumishirube_manual.find_limits import CANDIDATES, TIME_MS, other_wordings
 from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
+from fumishirube_manual.rows import with_exceptions
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
     excluded_sections,
@@ -34,7 +40,6 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
-from fumishirube_manual.signals import with_exceptions
 from fumishirube_manual.surface import Extra, ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, find_answer, tokens
 from fumishirube_manual.tools.find_arguments import (

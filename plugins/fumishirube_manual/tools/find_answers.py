@@ -195,8 +195,8 @@ def _other_names(
         if mentions(shown, fold(place.name)):
             continue
         item: dict[str, JsonValue] = {"name": place.name, "sections": place.sections}
-        line = reader.line_with(place.row, place.name, LINE_CHARS) if place.sections else None
-        if line is not None:
+        section = reader.section(place.row) if place.sections else None
+        if section and (line := section.line_with(place.name, LINE_CHARS)):
             item["ref"] = ref_of(trace, place.path, place.start_line)
             item["lines"] = line_pairs([line])
         yield item

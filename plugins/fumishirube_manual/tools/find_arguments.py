@@ -7,14 +7,14 @@ from pydantic import AfterValidator, Field
 from fumishirube import InvalidParameter, Params
 from fumishirube.text import fold
 from fumishirube.tools import MaxChars, narrowed_params
-from fumishirube_manual.arguments import ManualId
-from fumishirube_manual.find_limits import (
+from fumishirube_manual.arguments import (
     CANDIDATES,
     MOST_ALTERNATIVES,
     QUERY_CHARS,
     TERM_CHARS,
     TERMS,
     TIME_MS,
+    ManualId,
     other_wordings,
 )
 from fumishirube_manual.scopes import PathPrefix, Scope

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 
@@ -9,10 +10,10 @@ from pydantic import Field
 
 from fumishirube import Budget, Call, InvalidParameter, Params, SurfaceContext, Tool, ToolError
 from fumishirube.agreed_names import EVERY_MANUAL
+from fumishirube.parsing import place_range
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
 from fumishirube_manual.arguments import note_discovery
-from fumishirube_manual.citations import has_places, place_in
 from fumishirube_manual.evidence.markup import unescaped
 from fumishirube_manual.grep.excluded_matches import ExcludingMatcher
 from fumishirube_manual.grep.line_accounts import SearchAccount, SearchScope, files_without
@@ -87,10 +88,11 @@ class GrepParams(Params):
 
 def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
-    place_of = partial(_place_of, context) if has_places(settings) else None
+    place_of = partial(_place_of, context) if "documents" in settings.extras else None
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
-        scope = _scope(context, params.manual_id)
+        named = scope_id(context, params.manual_id, ("everywhere",))
+        scope = SearchScope(tuple(manuals_in(context, named)), every=named == EVERY_MANUAL)
         budget = call.budget.part(TIME_MS)
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
@@ -170,14 +172,11 @@ def _place_of(
     context: SurfaceContext, manual_id: str, path: str, first: int, last: int
 ) -> str | None:
     """Return the pages, slides or rows of some lines, if their document has any."""
-    placed = place_in(context.manual(manual_id), path, first, last)
-    return str(placed.place) if placed else None
-
-
-def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope:
-    """Return the manuals to search, after checking that each exists."""
-    scope = scope_id(context, named, ("everywhere",))
-    return SearchScope(tuple(manuals_in(context, scope)), every=scope == EVERY_MANUAL)
+    manual = context.manual(manual_id)
+    with suppress(ToolError):
+        place = place_range(manual.places(path), first, last)
+        return str(place) if place else None
+    return None
 
 
 def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:

@@ -31,8 +31,8 @@ from fumishirube_manual.rows import (
     integrated,
     ref_of,
     shown_row,
+    signals,
 )
-from fumishirube_manual.signals import signals
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.views import hits_view
 

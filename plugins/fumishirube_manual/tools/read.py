@@ -23,7 +23,6 @@ from fumishirube.tools import (
     MaxChars,
     NextChar,
     OrAbsent,
-    Session,
     TextPage,
     narrowed_params,
 )
@@ -184,16 +183,17 @@ def _read_section(
     section = _section(document, ref.start_line, settings)
     place = (manual.id, path)
     mode: Literal["read", "scan_fallback"]
-    before = _before(call.session, place, section, document)
-    if before is not None and before < len(document.text):
-        read = TextPage.of(document.text, before, before + most)
+    readings = call.session.keep(_Readings) if call.session else _Readings()
+    last, text_hash = readings.get(place), hash(document.text)
+    again = last and (last.start_line, last.text_hash) == (section.start_line, text_hash)
+    if last and again and last.next_offset < len(document.text):
+        read = TextPage.of(document.text, last.next_offset, last.next_offset + most)
         truncated, mode = not read.eof, "scan_fallback"
     else:
         start = section.start if ref.start_line else _top(document, section)
         read = TextPage.of(document.text, start, min(section.extent, start + most))
         truncated, mode = read.next_offset < section.extent, "read"
-    position = _Reading(section.start_line, read.next_offset, hash(document.text))
-    _remember(call.session, place, position)
+    readings[place] = _Reading(section.start_line, read.next_offset, text_hash)
     record(call.session, manual.id, document, read)
     return ManualReadAnswer(
         text=read.text,
@@ -226,24 +226,3 @@ def _top(document: Document, section: Section) -> int:
     """Return the start of the first section, including front matter."""
     first = document.sections[0]
     return first.start if first.start < document.content else section.start
-
-
-def _before(
-    session: Session | None, place: tuple[str, str], section: Section, document: Document
-) -> int | None:
-    """Return where the session's last reading of the same section and text ended."""
-    if session is None:
-        return None
-    readings = session.keep(_Readings)
-    with session.lock:
-        reading = readings.get(place)
-    if reading is None or reading.text_hash != hash(document.text):
-        return None
-    return reading.next_offset if reading.start_line == section.start_line else None
-
-
-def _remember(session: Session | None, place: tuple[str, str], reading: _Reading) -> None:
-    if session is not None:
-        readings = session.keep(_Readings)
-        with session.lock:
-            readings[place] = reading

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 from fumishirube import (
@@ -21,7 +22,6 @@ from fumishirube.disk import OTHERS, clean_path, is_below
 from fumishirube.parsing import place_range
 from fumishirube.tools import ANSWER_CHARS, OrAbsent, fitting
 from fumishirube_manual.arguments import after_discovery, refuse_root
-from fumishirube_manual.citations import has_places
 from fumishirube_manual.coverage import UnreadRow, unread_rows
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.toc_arguments import (
@@ -112,16 +112,11 @@ def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams
             )
         listed = paths[applied.offset : applied.offset + applied.max_files]
         first = params.cursor.heading if isinstance(params.cursor, HeadingOffset) else 1
-        starts = (
+        starts = [
             HeadingOffset(offset=offset, heading=1 if offset > applied.offset else first)
             for offset, _ in enumerate(listed, applied.offset)
-        )
-        items = tuple(
-            fitting(
-                _item(manual, path, applied, settings, start)
-                for path, start in zip(listed, starts, strict=True)
-            )
-        )
+        ]
+        items = tuple(fitting(map(partial(_item, manual, applied, settings), listed, starts)))
         end = applied.offset + len(items)
         return TocAnswer(
             applied=applied,
@@ -189,11 +184,11 @@ def _below(paths: Sequence[str], prefix: str, settings: ManualSurface) -> list[s
 
 
 def _item(
-    manual: Manual, path: str, applied: TocApplied, settings: ManualSurface, start: HeadingOffset
+    manual: Manual, applied: TocApplied, settings: ManualSurface, path: str, start: HeadingOffset
 ) -> TocItem:
     if not applied.include_headings:
         return TocItem(path=path, headings=())
-    remarked = has_places(settings) and start.heading == 1
+    remarked = "documents" in settings.extras and start.heading == 1
     try:
         document = manual.document(path)
     except Unreadable as error:
@@ -216,7 +211,7 @@ def _item(
 
 
 def _heading(document: Document, section: Section, settings: ManualSurface) -> TocHeading:
-    places = document.places if has_places(settings) else ()
+    places = document.places if "documents" in settings.extras else ()
     place = place_range(places, section.start_line, section.end_line)
     return TocHeading(
         title=section.title,

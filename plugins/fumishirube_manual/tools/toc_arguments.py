@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
 
 from fumishirube import InvalidPath, Params
 from fumishirube.tools import Cursor, FailsWith
@@ -43,10 +43,12 @@ def _cursor_schema(**more: object) -> WithJsonSchema:
 
 
 _FROM_OFFSET = BeforeValidator(partial(Cursor.at, "offset"))
-_HEADING = {"type": "integer"}
 TocCursor = Annotated[Offset, _FROM_OFFSET, _cursor_schema()]
-HeadingCursor = Annotated[HeadingOffset, _FROM_OFFSET, _cursor_schema(heading=_HEADING)]
-PageCursor = Annotated[HeadingCursor | None, Field(description="A next_cursor.")]
+HeadingCursor = Annotated[HeadingOffset, _FROM_OFFSET, _cursor_schema(heading={"type": "integer"})]
+_ContractCursor = Annotated[TocCursor | None, Field(description="next_cursor of the last page.")]
+_ContractPrefix = Annotated[
+    str | None, FailsWith(InvalidPath), Field(description="File or folder.")
+]
 
 
 def _lowered(value: Any) -> Any:
@@ -54,16 +56,16 @@ def _lowered(value: Any) -> Any:
 
 
 class TocParams(Params):
-    """The files, and whether to list their headings."""
+    """The files, also by a pattern, and from which heading of the first."""
 
     manual_id: ManualId
     path_prefix: Annotated[
-        str | None, FailsWith(InvalidPath), Field(description="File or folder.")
+        str | None, FailsWith(InvalidPath), Field(description="File, folder, a*b.")
     ] = None
     max_files: Annotated[
         int | None, Field(ge=1, le=MOST_FILES, description="Default 20; deep at most 50.")
     ] = None
-    cursor: Annotated[TocCursor | None, Field(description="next_cursor of the last page.")] = None
+    cursor: Annotated[HeadingCursor | None, Field(description="A next_cursor.")] = None
     depth: Annotated[
         Annotated[Literal["shallow", "deep"], BeforeValidator(_lowered)] | None,
         Field(description="Default 'shallow'."),
@@ -71,28 +73,8 @@ class TocParams(Params):
     max_headings_per_file: Annotated[int | None, Field(ge=1, le=MOST_FILES)] = None
 
 
-class PagedTocParams(TocParams):
-    """Which files, and from which heading of the first."""
-
-    cursor: PageCursor = None
-
-
-class PatternTocParams(TocParams):
-    """Which files, also by a pattern."""
-
-    path_prefix: Annotated[
-        str | None, FailsWith(InvalidPath), Field(description="File, folder, a*b.")
-    ] = None
-
-
-class PagedPatternTocParams(PatternTocParams):
-    """Which files, also by a pattern, and from which heading of the first."""
-
-    cursor: PageCursor = None
-
-
 def offered_toc_arguments(settings: ManualSurface) -> type[TocParams]:
-    """Return the parameters with what the settings add."""
-    if "path_prefix" not in settings.extras:
-        return PagedTocParams if "cursor" in settings.extras else TocParams
-    return PagedPatternTocParams if "cursor" in settings.extras else PatternTocParams
+    """Return the parameters; a path and a cursor without its extra are those of the contract."""
+    of_contract = {"path_prefix": (_ContractPrefix, None), "cursor": (_ContractCursor, None)}
+    fields: dict[str, Any] = {n: f for n, f in of_contract.items() if n not in settings.extras}
+    return create_model("TocParams", __base__=TocParams, **fields) if fields else TocParams

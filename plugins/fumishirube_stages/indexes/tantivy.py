@@ -37,8 +37,9 @@ from fumishirube_stages.indexes.tantivy_queries import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_records import (
     Generation,
     IndexedPage,
-    RecordCache,
     add_lengths,
+    cache_records,
+    cached_records,
     forget,
     new_seal,
 )
@@ -160,15 +161,14 @@ class TantivyIndex:
         if not seals and self._generation.seal:  # every commit after a sealed one has a seal
             raise IndexDamaged("the last commit of the index was removed")
         if generation != self._generation:
-            cache = RecordCache(self._folder)
-            cached = cache.read(generation) if seals else None
+            cached = cached_records(self._folder, generation) if seals else None
             stored, total = cached or (self._stored(searcher, "page"), {})
             self._indexed = {row[0]: IndexedPage(IndexedFile(*row), own) for *row, own in stored}
             self._lengths = Counter(total)
             if cached is None:
                 for page in self._indexed.values():
                     add_lengths(self._lengths, page.lengths.items())
-                cache.write(generation, stored, self._lengths)
+                cache_records(self._folder, generation, stored, self._lengths)
             self._see(searcher, generation)
         else:  # merged segments count and find the same sections in less time
             self._searcher, self._view = searcher, None

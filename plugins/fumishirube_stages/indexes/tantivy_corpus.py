@@ -7,16 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import tantivy
 from tantivy import Query
 
-from fumishirube import (
-    Clause,
-    Count,
-    Fields,
-    Holds,
-    IndexMatch,
-    Pages,
-    Passage,
-    ScoreCutoff,
-)
+from fumishirube import Clause, Count, Fields, Holds, IndexMatch, Pages, Passage, ScoreCutoff
 from fumishirube.text import FormFinder, fold, form_finder, query_terms
 from fumishirube_stages.indexes.tantivy_documents import ORDER
 from fumishirube_stages.indexes.tantivy_lookups import SectionLookups, ShortTextCache, match_count

@@ -84,7 +84,9 @@ class Documents:
         key = f"{passage.path}\n{passage.start_line}"
         named = [self._named(fields[name]) for name in self._named_fields]
         others: set[str] = set().union(*[text.known for text in named])
-        last, beside = self._last_text(fields[self._last], others)
+        # The longest text has only the terms that the others have; what it lacks is stored beside.
+        written_last, beside = written_beside(self._fields.tokenizer, fields[self._last], others)
+        last = _stored(fields[self._last], written_last, others.difference(beside))
         texts = [*named, last]
         written = [
             ("kind", "section" if fields["body"] else "blank"),
@@ -110,11 +112,6 @@ class Documents:
     def _text(self, text: str) -> _Text:
         written = written_terms(self._fields.tokenizer, text)
         return _stored(text, written, written[0].split())
-
-    def _last_text(self, text: str, others: set[str]) -> tuple[_Text, Collection[str]]:
-        """Return the longest text with only the terms in ``others``; name those that it lacks."""
-        written, lacking = written_beside(self._fields.tokenizer, text, others)
-        return _stored(text, written, others.difference(lacking)), lacking
 
 
 def _stored(text: str, written: tuple[str, str, Collection[str]], known: Collection[str]) -> _Text:

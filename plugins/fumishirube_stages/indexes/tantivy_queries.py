@@ -30,6 +30,7 @@ class CheckedSearcher:
     def __init__(self, searcher: tantivy.Searcher, files: CommittedFiles) -> None:
         self._searcher = searcher
         self._files = files
+        self._listed: dict[str, str] = {}
         self.num_docs: int = searcher.num_docs
 
     def search(self, query: tantivy.Query, limit: int, *, count: bool) -> tantivy.SearchResult:
@@ -41,11 +42,28 @@ class CheckedSearcher:
         """Return the number of documents with a term; deleted ones may still count."""
         return self._checked(lambda: self._searcher.doc_freq(field, term))
 
-    def terms(self, field: str) -> Sequence[str]:
-        """Return the terms of a field; those of deleted documents may still be among them."""
-        return [
-            term for term, _ in self._checked(lambda: self._searcher.terms_with_prefix(field, ""))
-        ]
+    def terms_containing(self, text: str, field: str) -> Sequence[str] | None:
+        """Return the terms of a field that contain a text, or ``None`` if they are not listed.
+
+        The terms of a field are listed at its first search; those of deleted documents may still be
+        among them. A pattern takes ten times as long: tantivy first compiles it, then compares it
+        with each term.
+        """
+        if not text or "\n" in text or self.num_docs > _SECTIONS:
+            return None
+        if field not in self._listed:
+            terms = self._checked(lambda: self._searcher.terms_with_prefix(field, ""))
+            self._listed[field] = "\n".join(term for term, _ in terms)
+        listed, matching = self._listed[field], list[str]()
+        at = listed.find(text)
+        while at >= 0:
+            if len(matching) == _MOST:
+                return None
+            start, end = listed.rfind("\n", 0, at) + 1, listed.find("\n", at)
+            end = end if end >= 0 else len(listed)
+            matching.append(listed[start:end])
+            at = listed.find(text, end)
+        return matching
 
     def numbers(self, field: str, addresses: list[tantivy.DocAddress]) -> list[Any]:
         """Return the numbers of some documents in a field, without reading their stored data."""
@@ -67,34 +85,6 @@ class CheckedSearcher:
         except BaseException as error:
             self._files.judge(error)
             raise
-
-
-class ListedTerms:
-    """Finds the terms that contain a text; the terms of a field are listed at its first search.
-
-    A pattern takes ten times as long: tantivy first compiles it, then compares it with each term.
-    """
-
-    def __init__(self, searcher: CheckedSearcher) -> None:
-        self._searcher = searcher
-        self._listed: dict[str, str] = {}
-
-    def containing(self, text: str, field: str) -> Sequence[str] | None:
-        """Return the terms of a field that contain a text, or ``None`` if they are not listed."""
-        if not text or "\n" in text or self._searcher.num_docs > _SECTIONS:
-            return None
-        if field not in self._listed:
-            self._listed[field] = "\n".join(self._searcher.terms(field))
-        listed, matching = self._listed[field], list[str]()
-        at = listed.find(text)
-        while at >= 0:
-            if len(matching) == _MOST:
-                return None
-            start, end = listed.rfind("\n", 0, at) + 1, listed.find("\n", at)
-            end = end if end >= 0 else len(listed)
-            matching.append(listed[start:end])
-            at = listed.find(text, end)
-        return matching
 
 
 CHARACTERS = "characters"
@@ -157,7 +147,6 @@ class Translator(ABC):
         self._names = names
         self._searcher = searcher
         self._anywhere = (f"in_{names[-1]}", BESIDE)
-        self._listed = ListedTerms(searcher)
         self._in_fields = LookupCache[tuple[str, str], bool](_CACHED_TERMS)
         self._translated = LookupCache[int, tuple[Clause, Query]](_CACHED_CLAUSES)
 
@@ -207,7 +196,7 @@ class Translator(ABC):
 
     def _parts(self, text: str, name: str) -> Query:
         """Search the terms of a field for a text; divide a long one, and search each piece."""
-        listed = self._listed.containing(text, name) if len(text) <= _LONGEST_PART else None
+        listed = self._searcher.terms_containing(text, name) if len(text) <= _LONGEST_PART else None
         if listed is not None:
             return Query.term_set_query(self._schema, name, [*listed])
         starts = range(0, len(text) or 1, _LONGEST_PART)

@@ -71,7 +71,8 @@ def _chapter(entry: Any, where: str, toc: str, warnings: list[str]) -> Chapter |
     if not isinstance(entry, dict):
         warnings.append(f"{where} is no object and was dropped")
         return None
-    number, file = entry.get("id"), entry.get("file")
+    number: Any = entry.get("id")
+    file: Any = entry.get("file")
     if isinstance(number, int) and not isinstance(number, bool):
         warnings.append(f"{where}.id is a number, taken as text")
         number = str(number)
@@ -79,8 +80,6 @@ def _chapter(entry: Any, where: str, toc: str, warnings: list[str]) -> Chapter |
         if not isinstance(value, str):
             warnings.append(f"{where} has no {key} that is a string and was dropped")
             return None
-    assert isinstance(number, str)
-    assert isinstance(file, str)
     title = entry.get("title")
     if not isinstance(title, str):
         warnings.append(f"{where}.title is no string; the id stands for it")
@@ -96,15 +95,12 @@ def _chapter(entry: Any, where: str, toc: str, warnings: list[str]) -> Chapter |
         warnings.append(f"{where}.file {_cut(file)} is refused: it must name a file in the folder")
     elif not path.lower().endswith(".txt"):
         warnings.append(f"{where}.file {_cut(file)} does not end in .txt")
-    if _has_surrogates((number, title, file, children)):
+    written = [number, title, file, children]
+    cleaned = _all_cleaned(written)
+    if cleaned != written:
         warnings.append(f"{where} holds lone surrogates; U+FFFD stands for them")
-    return Chapter(
-        without_surrogates(number),
-        without_surrogates(title),
-        without_surrogates(file),
-        _all_cleaned(children),
-        path,
-    )
+    number, title, file, children = cleaned
+    return Chapter(number, title, file, children, path)
 
 
 def _inside(file: str, toc: str) -> str | None:
@@ -142,19 +138,6 @@ def _all_cleaned(value: Any) -> Any:
     if isinstance(value, list):
         return [_all_cleaned(member) for member in value]
     return value
-
-
-def _has_surrogates(value: Any) -> bool:
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str) and without_surrogates(item) != item:
-            return True
-        if isinstance(item, tuple):
-            waiting.extend(item)
-        waiting.extend([*item] if isinstance(item, dict) else ())
-        waiting.extend(_members(item))
-    return False
 
 
 def _cut(text: str) -> str:

@@ -57,11 +57,7 @@ def passage_starts(text: str, lines: Lines, first: int = 1, last: int | None = N
         if text[lines.start(line) : lines.start(line + 1)].strip() in _BREAKS:
             blank = line
         line += 1
-    return _with_text(text, lines, starts, last)
-
-
-def _with_text(text: str, lines: Lines, starts: Sequence[int], last: int) -> list[int]:
-    """Drop the starts of blank passages, which then belong to the passage before."""
+    # A blank passage belongs to the one before.
     bounds = pairwise([*starts, last + 1])
     filled = [start for start, end in bounds if text[lines.start(start) : lines.start(end)].strip()]
     return [starts[0], *filled[1:]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -146,15 +146,12 @@ def _of_toml(written: re.Match[str], keys: Collection[str]) -> FrontMatter:
     except (ValueError, RecursionError):
         return FrontMatter()
     texts = {
-        key: "\n".join(text.strip() for text in _listed(value) if isinstance(text, str))
+        key: "\n".join(text.strip() for text in texts if isinstance(text, str))
         for key, value in values.items()
+        for texts in [value if isinstance(value, list) else [value]]
         if key.lower() in keys and (key.lower() != _TITLE or isinstance(value, str))
     }
     return FrontMatter(written.end(), _described(texts))
-
-
-def _listed(value: object) -> Iterable[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _one_line_values(block: _WrittenBlock, keys: Collection[str]) -> Mapping[str, str]:
@@ -222,7 +219,8 @@ def _facts(written: str) -> dict[str, JsonValue]:
         return {}
     if not isinstance(node, yaml.MappingNode):
         raise ValueError("it is no mapping of keys to values")  # noqa: TRY004 - of the text
-    if sum(_width(value) for _, value in node.value) > _MOST_VALUES:
+    inner = sum(len(value.value) for _, value in node.value if not isinstance(value.value, str))
+    if len(node.value) + inner > _MOST_VALUES:
         raise ValueError(f"it makes over {_MOST_VALUES} values")
     facts: dict[str, JsonValue] = {}
     for key, value in node.value:
@@ -231,11 +229,6 @@ def _facts(written: str) -> dict[str, JsonValue]:
             raise ValueError(f"the key {name[:40]!r} occurs twice")
         facts[name] = _title(value) if name == _TITLE else _value(value, 0)
     return facts
-
-
-def _width(node: yaml.Node) -> int:
-    """Return the number of values in a node."""
-    return 1 if isinstance(node.value, str) else 1 + len(node.value)
 
 
 def _title(node: yaml.Node) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fumishirube import Heading, Unreadable
 from fumishirube.text import Lines
 from fumishirube_stages.loaders.divisions import MOST_STEPS
-from fumishirube_stages.loaders.heading_scan import PARAGRAPH, Piece, pieces
+from fumishirube_stages.loaders.heading_scan import PARAGRAPH, pieces
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -24,15 +24,7 @@ _DEEPEST = 100
 _LONGEST_PARSED_TITLE = 1_000
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]!<>&]")
 _BLOCKS = frozenset(
-    {
-        "code_block",
-        "definition",
-        "fence",
-        "heading_open",
-        "html_block",
-        "paragraph_open",
-        "tr_open",
-    }
+    {"code_block", "definition", "fence", "heading_open", "html_block", "paragraph_open", "tr_open"}
 )
 _STEPS_LEFT = "fumishirube_steps_left"
 _TERMINATORS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
@@ -93,7 +85,9 @@ def headings_of_each(texts: Iterable[tuple[int, str]]) -> list[Heading]:
 
 def _headings(text: str, offset: int, lines: Lines, env: MutableMapping[str, Any]) -> list[Heading]:
     parts = pieces(text, offset)
-    if parts is None or (_REFERENCE.search(text, offset) and _any_reference(text, parts)):
+    # A heading may be a link whose target is elsewhere in the text.
+    linked = parts and _REFERENCE.search(text, offset)
+    if parts is None or (linked and any("[" in text[start:end] for start, end, _ in parts)):
         return _parsed(text, offset, len(text), lines, env).headings
     collected: list[Heading] = []
     for start, end, heading in parts:
@@ -102,11 +96,6 @@ def _headings(text: str, offset: int, lines: Lines, env: MutableMapping[str, Any
         else:
             collected += _parsed(text, start, end, lines, env).headings
     return collected
-
-
-def _any_reference(text: str, parts: Iterable[Piece]) -> bool:
-    """Tell whether a heading may be a link whose target is elsewhere in the text."""
-    return any("[" in text[start:end] for start, end, _ in parts)
 
 
 def parsed(text: str, offset: int, lines: Lines, most_steps: int = MOST_STEPS) -> Parsed:

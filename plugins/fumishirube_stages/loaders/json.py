@@ -8,9 +8,13 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from fumishirube import Document, Root, Section, Source, Stage
-from fumishirube_stages.loaders.decoded_files import decoded_file
 from fumishirube_stages.loaders.divisions import PASSAGE_CHARS, whole
-from fumishirube_stages.loaders.names import is_navigation, left_nothing, sources_ending
+from fumishirube_stages.loaders.files import (
+    decoded_file,
+    is_navigation,
+    left_nothing,
+    sources_ending,
+)
 
 _WORDS = {True: "true", False: "false", None: "null"}
 
@@ -37,11 +41,7 @@ class Json(Stage):
         return sources_ending(root, self.suffixes)
 
     def load(self, root: Root, source: Source) -> Document:
-        """Read a file; invalid JSON is searched as plain text.
-
-        Raises:
-            Unreadable: when its text cannot be read.
-        """
+        """Read a file; invalid JSON is searched as plain text."""
         text, remarks = decoded_file(root.read_bytes(source.path))
         return Document(
             path=source.path,

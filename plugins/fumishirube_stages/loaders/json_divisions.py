@@ -110,15 +110,12 @@ def _groups(
     """Group adjacent short units of a container; each group begins on a line of its own."""
     group: list[_JsonUnit] = []
     for unit, line in zip(units, _begun_lines(text, units, lines), strict=True):
-        if not group:
-            group.append(unit)
-            continue
-        apart = unit.parent != group[-1].parent or unit.end - group[0].start > most
-        if apart and line > group[0].start:
-            yield group
-            group = [unit]
-        else:
-            group.append(unit)
+        if group and line > group[0].start:
+            apart = unit.parent != group[-1].parent or unit.end - group[0].start > most
+            if apart:
+                yield group
+                group = []
+        group.append(unit)
     if group:
         yield group
 

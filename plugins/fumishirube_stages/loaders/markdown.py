@@ -7,34 +7,13 @@ from pydantic import Field, field_validator
 
 from fumishirube import Document, Root, Source, Stage
 from fumishirube_stages.loaders.divisions import MOST_STEPS
+from fumishirube_stages.loaders.files import left_nothing, sources_ending
 from fumishirube_stages.loaders.globs import matcher
-from fumishirube_stages.loaders.names import left_nothing, sources_ending
 
-_PLAIN_TEXT = [
-    ".adoc",
-    ".cfg",
-    ".conf",
-    ".csv",
-    ".ini",
-    ".log",
-    ".markdown",
-    ".mdown",
-    ".mdx",
-    ".mkd",
-    ".mkdn",
-    ".org",
-    ".qmd",
-    ".rmd",
-    ".rst",
-    ".tex",
-    ".text",
-    ".toml",
-    ".tsv",
-    ".txt",
-    ".xml",
-    ".yaml",
-    ".yml",
-]
+_PLAIN_TEXT = """
+    .adoc .cfg .conf .csv .ini .log .markdown .mdown .mdx .mkd .mkdn .org
+    .qmd .rmd .rst .tex .text .toml .tsv .txt .xml .yaml .yml
+""".split()  # noqa: SIM905 - a list of quoted suffixes is harder to read
 
 _PROSE = ("description", "summary", "abstract", "excerpt", "subtitle")
 """The keys of front matter that describe the page in sentences."""
@@ -89,21 +68,13 @@ class Markdown(Stage):
         )
 
     def load(self, root: Root, source: Source) -> Document:
-        """Read and divide a file.
-
-        Raises:
-            Unreadable: when its text cannot be read.
-        """
+        """Read and divide a file."""
         from fumishirube_stages.loaders import markdown_documents  # noqa: PLC0415 - for new files
 
         return markdown_documents.document(source.path, root.read_bytes(source.path), self)
 
     def load_with_links(self, root: Root, source: Source) -> Document:
-        """Read and divide a file, with its links and front matter.
-
-        Raises:
-            Unreadable: when its text cannot be read.
-        """
+        """Read and divide a file, with its links and front matter."""
         from fumishirube_stages.loaders import markdown_documents  # noqa: PLC0415 - for new files
 
         return markdown_documents.linked_document(source.path, root.read_bytes(source.path), self)

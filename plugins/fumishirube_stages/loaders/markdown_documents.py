@@ -8,30 +8,18 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from fumishirube import (
-    Document,
-    Heading,
-    LoaderRemark,
-    Section,
-    Unreadable,
-    divide_at_headings,
-)
+from fumishirube import Document, Heading, LoaderRemark, Section, Unreadable, divide_at_headings
 from fumishirube.text import Lines, unify_line_ends
-from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
+from fumishirube_stages.loaders.files import DecodedFile, decoded_file, is_navigation
 from fumishirube_stages.loaders.front_matter import FrontMatter, front_matter, reader_texts
 from fumishirube_stages.loaders.headings import headings, parsed
-from fumishirube_stages.loaders.names import is_navigation
 
 if TYPE_CHECKING:
     from fumishirube_stages.loaders.markdown import Markdown
 
 
 def document(path: str, data: bytes, settings: Markdown) -> Document:
-    """Return the document of a file of a manual.
-
-    Raises:
-        Unreadable: when its text cannot be read.
-    """
+    """Return the document of a file of a manual."""
     text, remarks = _decoded(data, settings.undecodable or "skip")
     front = reader_texts(text, {"title", *map(str.lower, settings.front_matter)})
     stem = PurePosixPath(path).stem
@@ -49,11 +37,7 @@ def document(path: str, data: bytes, settings: Markdown) -> Document:
 
 
 def linked_document(path: str, data: bytes, settings: Markdown) -> Document:
-    """Return the document of a file, with its links.
-
-    Raises:
-        Unreadable: when its text cannot be read.
-    """
+    """Return the document of a file, with its links."""
     from fumishirube_stages.loaders.links import links  # noqa: PLC0415 - manuals need neither
 
     text, remarks = _decoded(data, settings.undecodable or "replace")

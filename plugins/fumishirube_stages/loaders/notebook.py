@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 from fumishirube import Document, Root, Source, Stage, Unreadable
 from fumishirube.text import decode, unify_line_ends
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
-from fumishirube_stages.loaders.names import left_nothing, sources_ending
+from fumishirube_stages.loaders.files import left_nothing, sources_ending
 
 _BACKTICKS = re.compile("`{3,}")
 _LANGUAGES = (("kernelspec", "language"), ("language_info", "name"))

@@ -9,9 +9,14 @@ from pydantic import Field
 
 from fumishirube import Document, Root, Source, Stage, Unreadable
 from fumishirube.text import is_cjk
-from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
 from fumishirube_stages.loaders.divisions import without_surrogates
-from fumishirube_stages.loaders.names import is_navigation, left_nothing, paths_ending
+from fumishirube_stages.loaders.files import (
+    DecodedFile,
+    decoded_file,
+    is_navigation,
+    left_nothing,
+    paths_ending,
+)
 from fumishirube_stages.loaders.toc_text import TOC
 
 _CONTROLS = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ue000-\uf8ff]")
@@ -36,9 +41,7 @@ class Text(Stage):
 
     revision: ClassVar[int] = 9  # begins sections with the anchors above their titles
     by_name: ClassVar[bool] = True
-    reads_if: ClassVar[Mapping[str, str]] = {
-        ".log": "give it suffixes: [.txt, .log] in {loaders}",
-    }
+    reads_if: ClassVar[Mapping[str, str]] = {".log": "give it suffixes: [.txt, .log] in {loaders}"}
 
     suffixes: tuple[str, ...] = (
         ".txt",

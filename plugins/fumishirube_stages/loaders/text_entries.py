@@ -239,12 +239,6 @@ def _with_term(entry: Heading, term: str) -> Heading:
 
 
 ENTRIES: Mapping[str, Callable[[Sequence[str], Sequence[Heading], str], Sequence[Heading]]] = (
-    MappingProxyType(
-        {
-            ".rst": rst_entries,
-            ".adoc": adoc_entries,
-            ".asciidoc": adoc_entries,
-        }
-    )
+    MappingProxyType({".rst": rst_entries, ".adoc": adoc_entries, ".asciidoc": adoc_entries})
 )
 """The entries of each suffix."""

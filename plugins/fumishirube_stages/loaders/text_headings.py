@@ -1,4 +1,4 @@
-"""Finds the headings of reStructuredText, AsciiDoc and Org."""
+"""Finds the headings of reStructuredText, AsciiDoc and Org, and their titles as rendered."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ _ADOC_ABOVE = re.compile(
 _ADOC_EXAMPLE = "===="
 _ADOC_FENCES = ("----", "....", "++++", "////", "```")
 """The beginnings of lines around code and comments, where nothing is a title."""
+_ADOC_SUFFIXES = (".adoc", ".asciidoc")
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
 _ORG_STATES = ("TODO", "DONE", "NEXT", "WAITING", "CANCELLED")
 _ORG_DEFINED = re.compile(r"#\+(?:seq_|typ_)?todo:[ \t]+(\S.*)", re.IGNORECASE)
@@ -41,6 +42,18 @@ _ORG_COUNT = re.compile(r"(?<![ \t])[ \t]*\[(?:\d*/\d*|\d*%)\]")
 _ORG_LINK = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
 _ORG_TAGS = re.compile(r"(?<![ \t])[ \t]+:[\w@#%:]+:$")
 _DEEPEST = 6
+_RST_ROLE = re.compile(
+    r"(?::[\w:+.-]{1,60}:)?`[!~]?([^`<>]*[^`<>\s])\s*<[^`<>]*>`_{0,2}|:[\w:+.-]{1,60}:`[!~]?([^`]+)`"
+)
+"""A reference or a role: its text, with a target or without."""
+_ADOC_VALUE = re.compile(r":(\w[\w-]*):[ \t]+(\S.*)")
+_LONGEST_VALUE = 200
+_ADOC_ATTRIBUTE = re.compile(r"(?<!\\)\{(\w[\w-]*)\}")
+_ADOC_ANCHOR = re.compile(r"\[\[[^\[\]]*\]\]")
+_ADOC_LINK = re.compile(
+    r"\b(?:https?://|(?:link|mailto|xref):)[^\s\[\]]{1,500}\[([^\[\]]*[^\[\]^])\^?\]"
+    r"|<<[^<>,]{1,200},([^<>]+)>>"
+)
 
 
 def rst_headings(lines: Sequence[str]) -> Iterator[Heading]:
@@ -153,12 +166,40 @@ def org_title(text: str) -> str:
     return title[1] if title else ""
 
 
+def rendered_titles(
+    lines: Sequence[str], headings: Sequence[Heading], suffix: str
+) -> Iterator[Heading]:
+    """Yield the headings of a file with their titles as a reader sees them.
+
+    A title that nothing would be left of stays as it is.
+    """
+    values = _values(lines) if suffix in _ADOC_SUFFIXES else {}
+    for heading in headings:
+        title = heading.title
+        if suffix in _ADOC_SUFFIXES:
+            title = _ADOC_ATTRIBUTE.sub(lambda name: values.get(name[1].lower(), name[0]), title)
+            title = _ADOC_LINK.sub(_text, _ADOC_ANCHOR.sub("", title))
+        elif suffix == ".rst" and "`" in title:
+            title = _RST_ROLE.sub(_text, title)
+        yield heading._replace(title=title.strip() or heading.title)
+
+
+def _text(match: re.Match[str]) -> str:
+    return str(next(filter(None, match.groups()))).strip()
+
+
+def _values(lines: Sequence[str]) -> Mapping[str, str]:
+    """Return the first value of each attribute that a file defines, without very long ones."""
+    values: dict[str, str] = {}
+    for line in lines:
+        match = _ADOC_VALUE.fullmatch(line)
+        if match and len(match[2]) <= _LONGEST_VALUE and not match[2].endswith("\\"):
+            value = _ADOC_ATTRIBUTE.sub(lambda name: values.get(name[1].lower(), name[0]), match[2])
+            values.setdefault(match[1].lower(), value.rstrip()[:_LONGEST_VALUE])
+    return values
+
+
 HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = MappingProxyType(
-    {
-        ".rst": rst_headings,
-        ".adoc": adoc_headings,
-        ".asciidoc": adoc_headings,
-        ".org": org_headings,
-    }
+    {".rst": rst_headings, ".adoc": adoc_headings, ".asciidoc": adoc_headings, ".org": org_headings}
 )
 """The heading parser of each suffix."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 
 from fumishirube import Section
 from fumishirube.text import Lines
@@ -10,8 +11,7 @@ from fumishirube_stages.loaders.delimited import table_sections
 from fumishirube_stages.loaders.divisions import divided, passages
 from fumishirube_stages.loaders.text_anchors import searched_by_anchors, with_anchors
 from fumishirube_stages.loaders.text_entries import ENTRIES
-from fumishirube_stages.loaders.text_headings import HEADINGS, org_title
-from fumishirube_stages.loaders.text_titles import rendered_titles
+from fumishirube_stages.loaders.text_headings import HEADINGS, org_title, rendered_titles
 
 __all__ = ["org_title", "sections"]
 
@@ -31,9 +31,7 @@ def sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
         if suffix in ENTRIES:
             headings += ENTRIES[suffix](lines, headings, title)
         if headings:
-            headings = sorted(
-                rendered_titles(lines, headings, suffix), key=lambda heading: heading.line
-            )
+            headings = sorted(rendered_titles(lines, headings, suffix), key=attrgetter("line"))
             divisions = divided(text, with_anchors(lines, headings, suffix), title)
             return tuple(searched_by_anchors(text, divisions, headings))
     return passages(text, title)

@@ -12,9 +12,8 @@ from pydantic import Field
 from fumishirube import Contents, Document, Root, Source, Stage, ToolError
 from fumishirube.text import decode, decode_lossy, nfc
 from fumishirube_stages.loaders.contents import parsed
-from fumishirube_stages.loaders.decoded_files import decoded_file
 from fumishirube_stages.loaders.divisions import whole
-from fumishirube_stages.loaders.names import is_navigation
+from fumishirube_stages.loaders.files import decoded_file, is_navigation
 
 TOC = "00_目次.json"
 
@@ -45,11 +44,7 @@ class TocText(Stage):
         return list(chapters.values())
 
     def load(self, root: Root, source: Source) -> Document:
-        """Read a chapter, titled by its table of contents, or by its stem without one.
-
-        Raises:
-            Unreadable: when its text cannot be read.
-        """
+        """Read a chapter, titled by its table of contents, or by its stem without one."""
         path = source.path
         text, remarks = decoded_file(self._read(root, path))
         titles = [self._titles(root, toc) for toc in source.governed_by]

@@ -85,7 +85,9 @@ class Feedback(Stage):
 
     def _vectors(self, compared: Sequence[Hit], corpus: Corpus) -> Sequence[Mapping[str, float]]:
         """Return the vectors of hits, by the terms by which the corpus scores words, as stems."""
-        written = [Counter[str](_WORD.findall(_text(hit))) for hit in compared]
+        names = ("title", "headings", "body")
+        texts = (" ".join([hit.passage.fields[name] for name in names]) for hit in compared)
+        written = [Counter[str](_WORD.findall(text)) for text in texts]
         # Most words are in one hit: to look up their stems would take half of the time.
         numbers = Counter(chain.from_iterable(written))
         terms = {
@@ -103,12 +105,6 @@ class Feedback(Stage):
             _vector(words, terms, rarities, single * len(once.intersection(words)))
             for words in written
         ]
-
-
-def _text(hit: Hit) -> str:
-    """Return all fields of a hit but its path as one text."""
-    fields = hit.passage.fields
-    return f"{fields['title']} {fields['headings']} {fields['body']}"
 
 
 def _vector(

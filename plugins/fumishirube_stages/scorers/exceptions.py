@@ -1,13 +1,15 @@
 """Exceptions: finds lines with exceptions, exclusions and prohibitions."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from heapq import merge
+from itertools import groupby
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import Corpus, Hit, Passage, PassageText, Query, Stage, texts_of
+from fumishirube import Corpus, Hit, PassageText, Query, Stage, texts_of
 from fumishirube.text import Lines, Projection, TextForm, TextRange, TextRanges, form_of
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.text_hits import passes_filter
 
 VOCABULARY = (
@@ -47,9 +49,7 @@ class Exceptions(Stage):
     loose: bool = False
     merge: bool = False
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Iterable[Hit]:
         """Score 1 for each passage with such a line; its places are the spans, in order."""
         del candidates
         form = TextForm(fold=True, separators="" if self.loose else None)
@@ -80,12 +80,8 @@ class Exceptions(Stage):
         matches = merge(*(_matches(text.own, projection, word) for word in words))
         lines = Lines(text.own)
         window: _Window | None = None
-        last = 0
-        for start, end in matches:
-            line = lines.at(start)
-            if line == last:
-                continue
-            last = line
+        for line, in_line in groupby(matches, key=lambda match: lines.at(match[0])):
+            start, end = next(in_line)
             above = lines.start(max(1, line - self.context_lines))
             below = lines.start(min(lines.total, line + self.context_lines) + 1)
             if window is not None and self._merges(window, above, below):

@@ -1,7 +1,7 @@
 """Full text: finds sections that contain all words of a query, or else most of them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, pairwise
 from typing import Annotated, ClassVar
@@ -16,7 +16,6 @@ from fumishirube import (
     Holds,
     IndexMatch,
     LinkedCorpus,
-    Passage,
     Query,
     Ranking,
     Stage,
@@ -29,6 +28,7 @@ from fumishirube_stages.document_scores import (
     candidate_sections,
     document_scores,
 )
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.text_hits import passes_filter
 
 _LOOKED_AT = 10 * MAX_CANDIDATES
@@ -52,9 +52,7 @@ class Fulltext(Stage):
 
     min_coverage: Annotated[float, Field(ge=0, le=1)] = 0.2
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Ranking:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Ranking:
         """Return the best sections, by the estimates of the corpus."""
         requested = query.required or tuple(query.text.split())
         search = partial(_text_matches, corpus, requested, query)

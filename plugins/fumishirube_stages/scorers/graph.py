@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage, link_levels
+from fumishirube import Corpus, Hit, LinkedCorpus, Query, Stage, link_levels
 from fumishirube_stages.document_scores import (
     DocumentScores,
     Weigh,
@@ -13,6 +13,7 @@ from fumishirube_stages.document_scores import (
     document_weights,
     unscored,
 )
+from fumishirube_stages.scorers import Candidates
 
 
 class Graph(Stage):
@@ -36,9 +37,7 @@ class Graph(Stage):
             return "it starts from what the scorer 'vector' finds, which is not configured"
         return None
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Iterable[Hit]:
         """Return the first section of every document reached."""
         documents = document_scores(query)
         if not isinstance(corpus, LinkedCorpus) or "vector" not in documents.by_scorer:

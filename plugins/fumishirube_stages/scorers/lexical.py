@@ -22,7 +22,7 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import ConceptShares, fold, is_part_of_terms, mentions, query_terms, rarity
-from fumishirube_stages.scorers.balanced_terms import coverage_power, evened, with_whole_words
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.candidates import (
     NameBoosts,
     best_matches,
@@ -39,11 +39,14 @@ from fumishirube_stages.scorers.query_analysis import (
     TermWeights,
     WeightedTerm,
     coverage_bonus,
+    coverage_power,
+    evened,
     form_finders,
     run_together,
     term_weights,
     weighted_term,
     weighted_terms,
+    with_whole_words,
 )
 from fumishirube_stages.scorers.search_scores import (
     NameWeights,
@@ -151,7 +154,7 @@ class Lexical(Stage):
     prescan: Annotated[bool, Env("MANUAL_FIND_FILE_PRESCAN_ENABLED")] = True
 
     def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Candidates
     ) -> Iterable[Hit] | Ranking:
         """Generate candidates for the query, and rescore them."""
         analysis = self._analysis(query, corpus)
@@ -327,8 +330,8 @@ class Lexical(Stage):
             for term, weight in words.weights.items()
         }
         candidates = {term: in_clause[term] for term in self._content(in_clause)}
-        rare_enough = rarity(size, self._common(size))
-        searched = searched_terms(candidates, idf, self.candidate_terms, rare_enough)
+        common = min(self.common_sections, max(_FEW, int(self.common_share * size)))
+        searched = searched_terms(candidates, idf, self.candidate_terms, rarity(size, common))
         of_concepts = {
             term: weight
             for term, weight in words.weights.items()
@@ -341,10 +344,6 @@ class Lexical(Stage):
         """Return the terms other than function words; all terms, when there are no others."""
         content = [term for term, weight in weights.items() if weight > self.function_weight]
         return content or [*weights]
-
-    def _common(self, size: int) -> int:
-        """Return the number of sections above which a term is common."""
-        return min(self.common_sections, max(_FEW, int(self.common_share * size)))
 
     @property
     def _boosts(self) -> NameBoosts:

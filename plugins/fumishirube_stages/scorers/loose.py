@@ -1,10 +1,11 @@
 """Loose: finds the query regardless of separators between its characters."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar
 
-from fumishirube import Corpus, Hit, Passage, Query, Stage
+from fumishirube import Corpus, Hit, Query, Stage
 from fumishirube.text import TextForm
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.text_hits import first_text_hits
 
 
@@ -18,9 +19,7 @@ class Loose(Stage):
 
     extra_separators: str = ""
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Iterable[Hit]:
         """Score 1 for each passage that contains the query, in the order of the manual."""
         del candidates
         form = TextForm(fold=not query.case_sensitive, separators=self.extra_separators)

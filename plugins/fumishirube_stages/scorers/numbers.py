@@ -1,7 +1,7 @@
 """Numbers with the same neighbouring words as in the query, codes such as E-104, and figures."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
 from typing import Annotated, ClassVar, NamedTuple
@@ -10,6 +10,7 @@ from pydantic import Field
 
 from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
 from fumishirube.text import concepts, fold, occurs
+from fumishirube_stages.scorers import Candidates
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _TOKEN = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_][a-z0-9]+)*")
@@ -42,9 +43,7 @@ class Numbers(Stage):
     figure_share: Annotated[float, Field(gt=0, le=1)] = 0.3
     few_concepts: Annotated[int, Field(ge=0)] = 3
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Iterable[Hit]:
         """Score the passages that contain the query's numbers or codes, or figures."""
         query_numbers = _query_numbers(query.text)
         figures = self.figures * (query_numbers.words > self.few_concepts)

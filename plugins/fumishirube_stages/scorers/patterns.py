@@ -239,14 +239,12 @@ class _Re2PatternWriter(_PatternWriter):
         return super().repeated(repetition, mode)
 
     def anchor(self, at: Any) -> str:
-        if at is codes.AT_BEGINNING_STRING:
+        if self.flags & re.MULTILINE and at in (codes.AT_BEGINNING, codes.AT_END):
+            return f"(?m:{_AT[at]})"
+        if at in (codes.AT_BEGINNING, codes.AT_BEGINNING_STRING):
             return r"\A"
         if at is codes.AT_END_STRING:
             return r"\z"
-        if self.flags & re.MULTILINE and at in (codes.AT_BEGINNING, codes.AT_END):
-            return f"(?m:{_AT[at]})"
-        if at is codes.AT_BEGINNING:
-            return r"\A"
         raise _NotInRe2
 
     def beyond(self, code: Any, value: Any) -> str:

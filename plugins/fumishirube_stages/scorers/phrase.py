@@ -1,7 +1,7 @@
 """Phrases of the query that occur in the section verbatim."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Annotated, ClassVar, NamedTuple
@@ -21,6 +21,7 @@ from fumishirube.text import (
     rarity,
 )
 from fumishirube_stages.long_questions import share_of_words
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.candidates import quotations
 
 _FOREIGN = re.compile("[!-~]+(?: [!-~]+)+")
@@ -48,9 +49,7 @@ class PhraseScorer(Stage):
     enough_words: Annotated[int, Field(ge=1)] = 6
     particle_weight: Annotated[float, Field(ge=0, le=1)] = 0.3
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Iterable[Hit]:
         """Score the candidates that contain a phrase of the query."""
         phrases = _query_phrases(query.text)
         weight = self.weight * share_of_words(query.text, self.enough_words)

@@ -1,10 +1,11 @@
 """Plain: finds the query verbatim."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import ClassVar
 
-from fumishirube import Corpus, Hit, Passage, Query, Stage
+from fumishirube import Corpus, Hit, Query, Stage
 from fumishirube.text import TextForm
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.text_hits import first_text_hits
 
 
@@ -16,9 +17,7 @@ class Plain(Stage):
 
     generates: ClassVar[bool] = True
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Iterable[Hit]:
         """Score 1 for each passage that contains the query, in the order of the manual."""
         del candidates
         return first_text_hits(query, corpus, TextForm(fold=not query.case_sensitive))

@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
+from fumishirube import Corpus, Env, Hit, Query, Stage
 from fumishirube.text import concepts, term_forms
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.phrase import inside_word
 
 _PLACES = 32
@@ -29,9 +30,7 @@ class Proximity(Stage):
     far_characters: Annotated[int, Field(ge=1)] = 80
     depth: Annotated[int, Field(ge=1)] = 20
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Iterable[Hit]:
         """Score the candidates in which two concepts are close together."""
         texts = [concept.text for concept in concepts(query.text)]
         if len(texts) < 2:  # noqa: PLR2004 - nearness needs two

@@ -1,18 +1,18 @@
 """Regex: finds the matches of a regular expression, with limits of time and memory."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from time import monotonic
-from types import ModuleType
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, LeftOut, Passage, PassageText, Query, Ranking, Stage, texts_of
 from fumishirube.text import NORMAL, Projection, TextForm
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
 from fumishirube_stages.scorers.text_hits import first_text_hits, hit_at, passes_filter
 from fumishirube_stages.scorers.worker import first_of_lines
@@ -59,9 +59,7 @@ class Regex(Stage):
         finally:
             workers.close()
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Ranking:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Ranking:
         """Score 1 for each passage with a match, in the order of the manual."""
         with self.open() as running:
             return running.score(query, corpus, candidates)
@@ -78,9 +76,7 @@ class RunningRegex:
         self._most = None if settings.every_place else 1
         """The most matches located in a text, or, with ``by_line``, in a line."""
 
-    def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Ranking:
+    def score(self, query: Query, corpus: Corpus, candidates: Candidates) -> Ranking:
         """Score 1 for each passage with a match, in the order of the manual."""
         del candidates
         case, by_line = query.case_sensitive, self._settings.by_line
@@ -238,8 +234,9 @@ def _word_for_word(query: Query, corpus: Corpus) -> Ranking:
 @lru_cache(maxsize=_CACHED_PATTERNS)
 def _compiled(pattern: str) -> Any:
     """Return a pattern compiled by RE2; ``None`` when RE2 is not installed or refuses it."""
-    re2 = _re2()
-    if re2 is None:
+    try:
+        import re2  # noqa: PLC0415 - an extra, and only some searches need it
+    except ImportError:
         return None
     options = re2.Options()
     options.log_errors = False
@@ -248,13 +245,3 @@ def _compiled(pattern: str) -> Any:
         return re2.compile(pattern.encode(), options)
     except (re2.error, UnicodeEncodeError):
         return None
-
-
-@lru_cache(maxsize=1)
-def _re2() -> ModuleType | None:
-    try:
-        import re2  # noqa: PLC0415 - an extra, and only some searches need it
-    except ImportError:
-        return None
-    module: ModuleType = re2
-    return module

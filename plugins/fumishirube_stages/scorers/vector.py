@@ -1,15 +1,16 @@
 """Vector: finds sections with a similar meaning."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from fumishirube import Corpus, Hit, Passage, Query, Ranking, Stage, VectorCorpus
+from fumishirube import Corpus, Hit, Query, Ranking, Stage, VectorCorpus
 from fumishirube_stages.document_scores import (
     MAX_CANDIDATES,
     PER_DOCUMENT,
     by_document,
     document_scores,
 )
+from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.text_hits import passes_filter
 
 _TOP = 3
@@ -25,7 +26,7 @@ class Vector(Stage):
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
 
     def score(
-        self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
+        self, query: Query, corpus: Corpus, candidates: Candidates
     ) -> Iterable[Hit] | Ranking:
         """Return the best sections, by the cosine of their best passage."""
         if not isinstance(corpus, VectorCorpus) or not corpus.vectors:

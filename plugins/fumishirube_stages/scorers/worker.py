@@ -12,6 +12,7 @@ import signal
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any, AnyStr
@@ -100,11 +101,10 @@ def _timed(pattern: str, flags: int) -> Any:
 
 
 def _limit_memory() -> None:
-    try:
+    with suppress(ImportError):
         import resource  # noqa: PLC0415 - there is none on Windows
-    except ImportError:
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def _end_within(seconds: float) -> None:

@@ -140,8 +140,6 @@ class WorkerPool:
         self._idle.close()
 
     def _taken(self, until: float) -> Worker | None:
-        if (member := self._idle.take()) is not None:
-            return member
         with suppress(WorkerLost):
-            return Worker(until)
+            return self._idle.take() or Worker(until)
         return None

@@ -86,8 +86,11 @@ class NGram(Stage):
 
     def _behind(self, divided: _Divided) -> list[str]:
         """Return what is added behind the last word of a text: parts of words, and stems."""
+        if not self.stems:
+            return divided.parts
         letters = [part for part in divided.parts if letter_names(part)]
-        return divided.parts + stems(divided.latin + letters) if self.stems else divided.parts
+        stems = map(stem, divided.latin + letters)
+        return divided.parts + [stemmed for stemmed in stems if stemmed.endswith(_MARK)]
 
     def _written(self, divided: _Divided, behind: Sequence[str]) -> WrittenTerms:
         written, parts, latin, runs = divided
@@ -109,7 +112,7 @@ class NGram(Stage):
 
         It is ``None`` for a term that matches only itself.
         """
-        return form_finder(term) if is_stem(term) else None
+        return form_finder(term) if term.endswith(_MARK) else None
 
     def _divided(self, text: str) -> _Divided:
         lines = [runs_and_words(line) for line in text.split("\n")]
@@ -167,14 +170,7 @@ class NGram(Stage):
     def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:
         if japanese and edge and len(run) < self.n:
             return Part(run)
-        return phrase(grams(run, self.n)) if japanese else Term(run)
-
-
-def grams(run: str, n: int) -> list[str]:
-    """Return the overlapping n-grams of a run, or a shorter run itself."""
-    if len(run) <= n:
-        return [run]
-    return [run[start : start + n] for start in range(len(run) - n + 1)]
+        return phrase(windows(run, self.n) or [run]) if japanese else Term(run)
 
 
 def windows(text: str, n: int) -> list[str]:
@@ -233,16 +229,6 @@ def stem(word: str) -> str:
         return word
     stemmed = _STEMMER.analyze(word)[0]
     return f"{letter_named(stemmed) or stemmed}{_MARK}"
-
-
-def is_stem(term: str) -> bool:
-    """Return whether a term is a stem rather than a word."""
-    return term.endswith(_MARK)
-
-
-def stems(words: Iterable[str]) -> list[str]:
-    """Return the stems of words that have one, in order."""
-    return [stemmed for stemmed in map(stem, words) if stemmed.endswith(_MARK)]
 
 
 @lru_cache(maxsize=2048)
