@@ -149,7 +149,7 @@ class Recorder:
         for hit in hits:
             place = id(hit.passage)
             latest = self._latest.get(place)
-            if latest is None or latest[0].score != hit.score or latest[0] != hit:
+            if latest is None or (latest[0] is not hit and latest[0] != hit):
                 latest = self._latest[place] = (hit, trace_row(hit))
             yield latest[1]
 

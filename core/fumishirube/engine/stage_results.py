@@ -27,6 +27,7 @@ _LARGEST = 1e100
 _TOO_MANY = f"it returned more than {MOST_ITEMS} items"
 _SEVERAL = (tuple, list)
 _NUMBERS = {int}
+_FINITE = {int, float}
 
 _MOST_LEVELS = 100
 """Of deeper diagnostics some versions of Python can write a trace and others cannot."""
@@ -178,7 +179,7 @@ def _are_texts(items: object) -> bool:
 
 def _require_finite(items: Collection[Any], what: str) -> None:
     """Raise unless all items are finite numbers; one that is not makes their sum such a one."""
-    for kind in {*map(type, items)}:
+    for kind in {*map(type, items)} - _FINITE:
         name = f"{what} is a {kind.__module__}.{kind.__qualname__}, and no int or float"
         _require(issubclass(kind, (int, float)), name.replace("builtins.", ""))
     try:
