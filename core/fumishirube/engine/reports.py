@@ -273,7 +273,9 @@ def _unranked(
     """Count the sure matches that are neither ranked nor left out nor excluded."""
     matches = SureMatches(query, corpus)
     total, at_least = matches.count(matched)
-    seen = {key for key, passage in passages.items() if matches.match(passage)}
+    required = tuple(dict.fromkeys(query.required))
+    holds = query.state.terms_in  # known for most passages
+    seen = {key for key, each in passages.items() if holds(each, required) or matches.match(each)}
     seen |= matches.among((query.exclude | {*places}) - passages.keys())
     return Count(max(0, total - len(seen)), at_least)
 

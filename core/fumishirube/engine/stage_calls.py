@@ -6,11 +6,10 @@ import contextvars
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from functools import lru_cache, partial
 from math import inf
 from threading import Thread, get_ident
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled, PluginError
@@ -81,9 +80,8 @@ class Recorder:
         self._written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = {}
         self._latest: dict[int, tuple[Hit, TraceRow]] = {}
 
-    @contextmanager
-    def calling(self, call: StageCall) -> Iterator[None]:
-        """Record that a stage is running.
+    def calling(self, call: StageCall) -> Self:
+        """Record that a stage is running, until the returned context ends.
 
         Raises:
             Cancelled: when this search was abandoned.
@@ -92,10 +90,14 @@ class Recorder:
             raise Cancelled("the search was left behind")
         self.thread = get_ident()
         self.current = (call, time.monotonic())
-        try:
-            yield
-        finally:
-            self.current = None
+        return self
+
+    def __enter__(self) -> None:
+        """Begin the context of a running stage."""
+
+    def __exit__(self, *_: object) -> None:
+        """End the context of a running stage."""
+        self.current = None
 
     def copy(self) -> Recorder:
         """Return a recorder with the spans so far, which may be closed on another thread."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import JsonValue
@@ -86,9 +87,14 @@ def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
 
 def wording_of(row: TraceRow) -> int:
     """Return the number of the alternative that returned a hit; 0 for the query itself."""
+    return _wording(row.labels)
+
+
+@lru_cache(maxsize=1024)  # a find asks for each of a few sets some twenty times
+def _wording(labels: frozenset[str]) -> int:
     numbers = [
         int(label.removeprefix(ALTERNATIVE))
-        for label in row.labels
+        for label in labels
         if label.startswith(ALTERNATIVE) and label.removeprefix(ALTERNATIVE).isdecimal()
     ]
     return min(numbers, default=0)

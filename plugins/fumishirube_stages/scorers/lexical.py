@@ -374,7 +374,7 @@ class Lexical(Stage):
         analysis: QueryAnalysis,
     ) -> tuple[float, float, float, Sequence[WeightedTerm]]:
         """Return the concepts' score and coverage, the other terms' score, and those in names."""
-        title, headings, path, body = (fields[name] for name in _FIELDS)
+        title, headings, path, body = map(fields.__getitem__, _FIELDS)
         norm = self.k1 * (1 - self.b + self.b * len(body) / analysis.average)
         score = covered = between = 0.0
         whole, named = f"{names}\n{body}", list[WeightedTerm]()
