@@ -19,8 +19,8 @@ from cluster_nodes import Cluster
 from cluster_workspaces import MANUALS, TRUSTED, eventually_listed, first_ten, opened
 
 from fumishirube import Query, Root
-from fumishirube.engine.vectors.distant_vectors import DistantVectors
-from fumishirube.engine.vectors.embedding import FileTexts, NamedEmbedder
+from fumishirube.engine.vectors.embedding import NamedEmbedder, divided
+from fumishirube.engine.vectors.manual_vectors import DistantVectors
 from fumishirube.engine.vectors.section_vectors import StoredVectors
 from fumishirube.faces.cli.workspace import search_context
 from fumishirube.host.application import Application
@@ -308,7 +308,7 @@ def test_an_earlier_writer_is_refused(server: Callable[[], Server]) -> None:
 
 def update_inside(server: Server, texts: dict[str, list[tuple[str, str]]], stamp: str) -> None:
     def read(path: str) -> Sequence[Sequence[tuple[str, str]]]:
-        return FileTexts.of(texts[path]).sections
+        return divided(texts[path])
 
     def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         return server.embedder.embed(texts, "passage")

@@ -461,6 +461,27 @@ def test_an_observer_that_exits_costs_no_answer_and_is_named(
     assert report(workspace, "watcher")["faults"][0].startswith(problem)
 
 
+@pytest.mark.parametrize(
+    "observer",
+    [
+        "@hook\ndef search_finished(): print('observed')\n",
+        (
+            "@hook(wrapper=True)\n"
+            "def search_finished(trace):\n    print('observed')\n    return (yield)\n"
+        ),
+    ],
+    ids=["without arguments", "wrapper"],
+)
+def test_an_observer_in_any_form_that_pluggy_takes_is_called(
+    workspace: Path, plugins: Path, observer: str
+) -> None:
+    stranger(plugins, "watcher", f"from fumishirube import hook\n{observer}")
+    done = run(workspace, "find", "oil", "--json")
+    assert done.json["hits"]
+    assert done.err.count("observed") == 1
+    assert "problem" not in done.err
+
+
 # --- exceptions without a message ---------------------------------------------------------------
 
 WORDLESS = """

@@ -92,11 +92,8 @@ class CacheGuards(NamedTuple):
         """Tell whether an answer may be used; one without an assessment may."""
         if assessment is None:
             return True
-        return _within(assessment.gaps, self.gaps) and _within(assessment.conflicts, self.conflicts)
-
-
-def _within(number: int, most: int) -> bool:
-    return most == UNLIMITED or number <= most
+        numbers = (assessment.gaps, self.gaps), (assessment.conflicts, self.conflicts)
+        return all(most == UNLIMITED or number <= most for number, most in numbers)
 
 
 class SearchCache:
@@ -158,9 +155,7 @@ class SearchCache:
 
     def _exact(self, question: CacheKey) -> CacheLookup:
         entry = self._entries.get(question)
-        if entry is None:
-            return CacheLookup("miss")
-        if entry.expires <= self._now():
+        if entry is None or entry.expires <= self._now():
             self._drop(question)
             return CacheLookup("miss")
         return self._hit("exact", question, entry, None)

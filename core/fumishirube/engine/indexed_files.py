@@ -102,11 +102,6 @@ def _text_record(document: Document, sections: Sequence[Passage]) -> JsonValue:
     return {_TEXT: digest(document.text), _BESIDE: " ".join(beside)}
 
 
-def is_text_of(page: IndexedFile, text: str) -> bool:
-    """Tell whether a text equals that of an indexed file."""
-    return text_digest(page) == digest(text)
-
-
 def text_digest(page: IndexedFile) -> object:
     """Return the digest of the text of an indexed file; ``None`` of one without a text."""
     return page.about.get(_TEXT) if isinstance(page.about, dict) else None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from fumishirube.disk.folders import FolderEntry, escaped_name, is_allowed_name, is_real_folder
 from fumishirube.disk.names import name_fault
@@ -251,15 +252,14 @@ class StoredManuals:
 
     def store(self, manual_id: str) -> FileStore:
         """Return the files of one manual; its index is opened with the first use."""
-        return _StoreOnDemand(lambda: self._open_store(manual_id))
+        return _StoreOnDemand(partial(self._open_store, manual_id))
 
 
-class _StoreOnDemand:
-    def __init__(self, open_store: Callable[[], FileStore]) -> None:
-        self._open_store = open_store
+class _StoreOnDemand(NamedTuple):
+    open_store: Callable[[], FileStore]
 
     def files(self) -> Mapping[str, StoredFile]:
-        return self._open_store().files()
+        return self.open_store().files()
 
     def read(self, path: str) -> bytes:
-        return self._open_store().read(path)
+        return self.open_store().read(path)

@@ -11,7 +11,7 @@ from fumishirube.budget import Budget
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
 from fumishirube.disk.names import is_below
 from fumishirube.documents import Document, Section
-from fumishirube.engine.indexed_files import is_text_of, passages, words_beside
+from fumishirube.engine.indexed_files import digest, passages, text_digest, words_beside
 from fumishirube.engine.manual_folder import UNSURE, ManualFolder
 from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
@@ -110,7 +110,7 @@ def _text(
         return UnreadFile(path, str(page.skipped))
     if page is not None and page.about is not None:
         text = _as_written(manual, path)
-        if text is not None and is_text_of(page, text):
+        if text is not None and text_digest(page) == digest(text):
             every = cache(lambda: _page(corpus, manual, file))
             return FileText(path, text, partial(_indexed_headings, matching, every))
     return file_text(manual.load(file))

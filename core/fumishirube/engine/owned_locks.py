@@ -6,12 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock, RLock, get_ident
-from typing import TYPE_CHECKING
 
 from fumishirube.errors import Cancelled
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _LOOK = 0.1
 """Seconds between two checks whether a thread has to stop waiting."""
@@ -75,12 +71,7 @@ class OwnedLock:
     def __enter__(self) -> None:
         self.acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 

@@ -115,7 +115,7 @@ class Pipeline:
         while True:
             search = _Search(self, query, corpus, abandoned)
             try:
-                return within_deadline(search.run, search.recorder, query.budget)
+                return within_deadline(search.run, search.recorder.current, query.budget)
             except Overdue as overdue:
                 search.recorder.abandoned = True
                 message = f"{overdue.call} was abandoned after {overdue.seconds:.1f} s"

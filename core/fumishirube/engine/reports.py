@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import NamedTuple
 
 from fumishirube.corpus import Bool, Corpus, Count, Holds, Term
 from fumishirube.engine.spellings import near_spellings
@@ -158,7 +157,9 @@ def report_search(
     holding = [query.terms_in(hit.passage, names) for hit in (*merged.hits, *added)]
     shown = [query.terms_in(hit.passage, names) for hit in ranking.hits]
     returned = Counter(chain.from_iterable(shown))
-    omitted = _omitted(query, corpus, search, ranking, counts, counting=counting)
+    left_out, at_least, scan_capped = _omitted(
+        query, corpus, search, ranking, counts, counting=counting
+    )
     return SearchReport(
         terms=tuple(term._replace(returned=returned[term.term]) for term in terms),
         picked=None if query.required else use.picked,
@@ -169,23 +170,15 @@ def report_search(
         holding=tuple(rank for rank, present in enumerate(shown, 1) if present),
         gated=_gated(query, search),
         returned=len(ranking.hits),
-        left_out=omitted.reasons,
-        at_least=omitted.at_least
+        left_out=left_out,
+        at_least=at_least
         or not counting
         or bool(query.exclude or query.alternatives or query.synonyms)
         or _beyond_query(query, terms, applied),
-        scan_capped=omitted.scan_capped,
+        scan_capped=scan_capped,
         out_of_time=counts.out_of_time,
         counted=counting,
     )
-
-
-class _Omitted(NamedTuple):
-    """How many matches are not among the hits, by reason; ``at_least`` if there may be more."""
-
-    reasons: Mapping[str, int]
-    at_least: bool
-    scan_capped: bool
 
 
 def _omitted(
@@ -196,8 +189,11 @@ def _omitted(
     counts: SearchCounts,
     *,
     counting: bool,
-) -> _Omitted:
-    """Count the matches that are no hits: those that a stage left out, and those of no run."""
+) -> tuple[Mapping[str, int], bool, bool]:
+    """Count the matches that are no hits: those that a stage left out, and those of no run.
+
+    Return their numbers by reason, whether there may be more, and whether the scan was capped.
+    """
     named = omitted_sections(search)
     reasons = Counter(out.reason for out in named)
     known = len(ranking.hits) + reasons.total()
@@ -213,7 +209,7 @@ def _omitted(
         sure = _unranked(query, corpus, passages, places, matched) if look else all_of_them
         reasons += Counter({UNRANKED: sure.number, PARTIAL: unnamed - sure.number})
         at_least = at_least or sure.at_least
-    return _Omitted(dict(reasons), at_least or known > number, scan_capped)
+    return dict(reasons), at_least or known > number, scan_capped
 
 
 def report_for_query(report: SearchReport, query: Query) -> SearchReport:

@@ -9,7 +9,7 @@ from concurrent.futures import Future, wait
 from functools import lru_cache, partial
 from math import inf
 from threading import Thread, get_ident
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled, PluginError
@@ -42,14 +42,6 @@ class AtWork(NamedTuple):
     is_index: bool
 
 
-class RunningCall(Protocol):
-    """Tells which stage runs in some work, and since when by :func:`time.monotonic`."""
-
-    @property
-    def current(self) -> tuple[StageCall, float] | None:
-        """The running stage, if one runs; any thread may read it."""
-
-
 class Overdue(Exception):
     """A stage runs past the deadline of its call."""
 
@@ -66,13 +58,12 @@ class AbandonedWork(PluginError):
 class Recorder:
     """Collects the spans of one search. A span is made when its work is done.
 
-    ``current`` is the running stage, and its start by :func:`time.monotonic`; ``thread`` is the
-    thread on which it runs; another thread may read both. ``abandoned`` tells whether the search
-    has to end before its next stage.
+    ``thread`` is the thread on which the running stage runs; another thread may read it.
+    ``abandoned`` tells whether the search has to end before its next stage.
     """
 
     def __init__(self) -> None:
-        self.current: tuple[StageCall, float] | None = None
+        self._current: tuple[StageCall, float] | None = None
         self.thread = 0
         self.abandoned = False
         self._began = time.perf_counter()
@@ -89,7 +80,7 @@ class Recorder:
         if self.abandoned:
             raise Cancelled("the search was left behind")
         self.thread = get_ident()
-        self.current = (call, time.monotonic())
+        self._current = (call, time.monotonic())
         return self
 
     def __enter__(self) -> None:
@@ -97,7 +88,11 @@ class Recorder:
 
     def __exit__(self, *_: object) -> None:
         """End the context of a running stage."""
-        self.current = None
+        self._current = None
+
+    def current(self) -> tuple[StageCall, float] | None:
+        """Return the running stage, and its start by :func:`time.monotonic`; any thread may."""
+        return self._current
 
     def copy(self) -> Recorder:
         """Return a recorder with the spans so far, which may be closed on another thread."""
@@ -188,12 +183,13 @@ def threaded(work: Callable[[], T]) -> Future[T]:
 
 def within_deadline(
     work: Callable[[], T],
-    running: RunningCall,
+    running: Callable[[], tuple[StageCall, float] | None],
     budget: Budget,
     end: Callable[[float], float] | None = None,
 ) -> T:
     """Return the result of the work, run on one thread for all its stages.
 
+    ``running`` returns the running stage, and its start by :func:`time.monotonic`, if one runs.
     ``end`` returns until when a stage may run that began at a time; else that is the deadline.
 
     Raises:
@@ -202,8 +198,7 @@ def within_deadline(
     """
     end, future = end or partial(after_deadline, budget), threaded(work)
     while not wait([future], _LOOK).done:
-        current = running.current
-        if current is None:
+        if (current := running()) is None:
             continue
         call, since = current
         now = time.monotonic()

@@ -28,7 +28,7 @@ from fumishirube.corpus import (
 from fumishirube.corpus_kinds import VectorCorpus
 from fumishirube.engine.recoverable_index import IndexState, joined_reasons
 from fumishirube.engine.reports import unsearched
-from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
+from fumishirube.model import OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
 from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
 from fumishirube.tools.definitions import Progress
@@ -213,7 +213,11 @@ def united_state(
     return IndexState(
         UnionCorpus(manual_id, {name: state.corpus for name, state in states.items()}),
         sum(state.files for state in states.values()),
-        tuple(chain.from_iterable(_prefixed(name, s.skipped) for name, s in states.items())),
+        tuple(
+            out._replace(path=f"{name}/{out.path}")
+            for name, state in states.items()
+            for out in state.skipped
+        ),
         joined_reasons(*stale, *unread),
         hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         _united_outside([state.aside for state in states.values()]),
@@ -222,10 +226,6 @@ def united_state(
         manuals=tuple(states),
         incomplete=bool(failed) or any(state.incomplete for state in states.values()),
     )
-
-
-def _prefixed(name: str, skipped: Sequence[LeftOut]) -> Sequence[LeftOut]:
-    return [out._replace(path=f"{name}/{out.path}") for out in skipped]
 
 
 def _united_outside(asides: Sequence[OutsideSearch]) -> OutsideSearch:

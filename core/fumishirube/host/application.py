@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,6 @@ from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import NOUNS, SURFACES
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import HasDefaultLoaders, Surface
-from fumishirube.traces.records import Trace
 from fumishirube.traces.store import ArchivesTraces, ScopedArchive, TraceArchive, TraceStore
 
 _log = logging.getLogger("fumishirube")
@@ -101,10 +101,8 @@ class Application(ToolHost):
             self.state.path, plugins, former.guard if former else None
         )
         self.guarded = GuardedOffers(plugins, self.guard, strict=self.config.strict)
-        implementations = plugins.manager.hook.search_finished.get_hookimpls()
-        self._observers: list[tuple[str, Callable[[Trace], object]]] = [
-            (hook.plugin_name, self.guarded.observer(hook.plugin_name, hook.function))
-            for hook in implementations
+        self._observers = [
+            (plugin, self.guarded.observer(plugin, hook)) for plugin, hook in plugins.observers()
         ]
         self.contexts: dict[str, PipelineContext] = {}
         before = former.memory if former else None
@@ -267,10 +265,8 @@ class Application(ToolHost):
         used = {surface.surface.root for surface in self.surfaces} - set(ALWAYS_USED)
         self.outside += outside_roots(self.loaded, used)
         for surface in self.surfaces:
-            made: list[tuple[str, object]] = [(surface.coordinate, surface.surface)]
-            for stages in surface.stages.values():
-                made += [(named.coordinate, named.stage) for named in stages]
-            for coordinate, stage in made:
+            stages = [(each.coordinate, each.stage) for each in chain(*surface.stages.values())]
+            for coordinate, stage in [(surface.coordinate, surface.surface), *stages]:
                 if isinstance(stage, BaseModel):
                     self.outside += outside_settings(self.loaded, stage, f"{coordinate}.with")
         self.loaded.trust.check(self.outside)

@@ -235,7 +235,9 @@ class PipelineContext:
             return self._watched(partial(extend, trace), budget)
         except AbandonedWork as error:
             reason = f"{error}; the answer lacks what needs it"
-            return self._shared.memory.traces.change(trace, partial(_degraded, reason))
+            return self._shared.memory.traces.change(
+                trace, lambda now: replace(now, degraded=joined_reasons(now.degraded, reason))
+            )
 
     def _watched(self, work: Callable[[], T], budget: Budget) -> T:
         return self.updates.run(work, budget) if self.updates else work()
@@ -392,7 +394,3 @@ class PipelineContext:
             where = f"pipelines.{self._configured.pipeline_name}"
             raise ConfigError(f"searching needs one of {kind_name}", at=where)
         return stages[0].stage
-
-
-def _degraded(reason: str, trace: Trace) -> Trace:
-    return replace(trace, degraded=joined_reasons(trace.degraded, reason))

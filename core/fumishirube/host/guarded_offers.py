@@ -181,8 +181,12 @@ class GuardedOffers:
         """Return a tool, resources or a prompt of a surface, guarded if that is a plugin's."""
         return offer if work is None else GUARDED_OFFERS[kind](offer, work, self._guard)
 
-    def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
-        """Return an observer of searches; a plugin's is guarded."""
+    def observer(self, plugin: str, hook: Callable[..., object]) -> Callable[[Trace], object]:
+        """Return a plugin's observer of searches, guarded unless it is built in."""
+
+        def observe(trace: Trace) -> object:
+            return hook(trace=trace)
+
         work = self._foreign_work(plugin, "its search_finished")
         return self._guard.watched(work)(observe) if work else observe
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from threading import Event, Lock
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -142,7 +143,7 @@ class SurfaceStatistics:
         """Write what waits."""
         for kind, statistics in [*self._made.items()]:
             if statistics is not None:
-                self._unless_failing(kind, partial(_close, statistics))
+                self._unless_failing(kind, partial(methodcaller("close"), statistics))
 
     def _used(self, surface: Surface, use: Callable[[SearchStatistics], T]) -> T | None:
         """Return what a function makes of the statistics of a surface, if it keeps some."""
@@ -176,10 +177,6 @@ class SurfaceStatistics:
             vault=vault if file.is_relative_to(vault) and not chosen else None,
             folder=state_folder(state, inside) if inside != "." else None,
         )
-
-
-def _close(statistics: SearchStatistics) -> None:
-    statistics.close()
 
 
 def _checked(thresholds: tuple[int, float]) -> Thresholds:

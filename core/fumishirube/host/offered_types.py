@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from types import UnionType
@@ -47,15 +47,12 @@ def all_of(items: Iterable[T], most: int = MOST_ITEMS) -> tuple[T, ...]:
 def _fields(kind: type) -> Mapping[str, tuple[Any, ...]]:
     """Return the types of the fields of a kind, as its annotations say."""
     hints = get_type_hints(kind) if kind in _KINDS else {}
-    return {name: tuple(_types(hint)) for name, hint in hints.items()}
+    return {name: _types(hint) for name, hint in hints.items()}
 
 
-def _types(hint: Any) -> Iterator[Any]:
-    if get_origin(hint) in (Union, UnionType):
-        for part in get_args(hint):
-            yield from _types(part)
-    else:
-        yield get_origin(hint) or hint
+def _types(hint: Any) -> tuple[Any, ...]:
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return tuple(get_origin(part) or part for part in parts)
 
 
 _MEMBERS: Mapping[type, Mapping[str, type]] = {

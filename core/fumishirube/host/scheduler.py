@@ -112,12 +112,16 @@ class _ThreadJob(Generic[T]):
 
     def run(self) -> T:
         """Run the work; raise, to nobody, if the caller has already left."""
-        if not self._begin():
+        with self._lock:
+            self._runs = not self.left
+        if not self._runs:
             raise RuntimeError("nobody waits for it")
         try:
             return self._work()
         finally:
-            if self._end():
+            with self._lock:
+                self._runs, left = False, self.left
+            if left:
                 with suppress(anyio.RunFinishedError):
                     from_thread.run_sync(self._release, token=self._token)
 
@@ -128,16 +132,6 @@ class _ThreadJob(Generic[T]):
             runs = self._runs
         if not runs:
             self._release()
-
-    def _begin(self) -> bool:
-        with self._lock:
-            self._runs = not self.left
-            return self._runs
-
-    def _end(self) -> bool:
-        with self._lock:
-            self._runs = False
-            return self.left
 
     def _release(self) -> None:
         self._threads.release_on_behalf_of(self)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import BinaryIO, NoReturn
 
 from fumishirube.host.left_behind import claim_streams, duplicate
@@ -47,7 +48,7 @@ class _ForeignCode(threading.local):
 
 
 _FOREIGN = _ForeignCode()
-_EXIT_CALLBACKS: dict[object, Callable[[], None]] = {}
+_EXIT_CALLBACKS: dict[Callable[[], None], None] = {}
 
 
 @contextmanager
@@ -158,17 +159,12 @@ def claim_output(*, raw: bool = False) -> None:
 
 def before_exit(callback: Callable[[], None]) -> Callable[[], None]:
     """Register a function to call before this process exits at once; return what removes it."""
-    token = object()
-    _EXIT_CALLBACKS[token] = callback
-
-    def forget() -> None:
-        _EXIT_CALLBACKS.pop(token, None)
-
-    return forget
+    _EXIT_CALLBACKS[callback] = None
+    return partial(_EXIT_CALLBACKS.pop, callback, None)
 
 
 def _run_exit_callbacks() -> None:
-    for callback in [*_EXIT_CALLBACKS.values()]:
+    for callback in [*_EXIT_CALLBACKS]:
         with suppress(Exception):
             callback()
 

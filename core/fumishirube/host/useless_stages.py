@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any
 
 from fumishirube.config.glossary import FILE as GLOSSARY
 from fumishirube.config.pipelines import PIPELINE_KEYS, PipelineSpec
@@ -19,25 +19,6 @@ from fumishirube.surfaces import Surface
 _VECTOR_USERS = ("scorers", "fusers", "refiners")
 
 Stages = Mapping[str, Sequence[NamedStage[Stage]]]
-
-
-@runtime_checkable
-class UsesStages(Protocol):
-    """A surface that states what its stages can use, so that a useless stage stops the start.
-
-    The values are the keys ``links``, ``vectors``, ``alternatives`` and ``synonyms`` of a
-    pipeline.
-    """
-
-    uses: ClassVar[Collection[str]]
-
-
-@runtime_checkable
-class ChoosesStages(Protocol):
-    """A surface that uses only some stages of a kind, such as those with certain names."""
-
-    def unused(self, key: str, name: str, stage: object) -> str | None:
-        """Return why a stage under a key, such as 'scorers', has no effect, if so."""
 
 
 def check_stages(
@@ -110,11 +91,10 @@ def _unused_by(
     surface: NamedStage[Surface], guarded: GuardedOffers, key: str, named: NamedStage[Stage]
 ) -> str | None:
     """Return why a surface does not use a stage, if it says so; its own failure names it."""
-    user = surface.stage
     with guarded.building(guarded.work(SURFACES, surface.plugin, surface.name)):
-        if isinstance(user, ChoosesStages):
-            return user.unused(key, named.name, named.stage)
-    return None
+        unused: Callable[[str, str, object], str | None] | None
+        unused = getattr(surface.stage, "unused", None)
+        return unused(key, named.name, named.stage) if unused else None
 
 
 def _reasons(
@@ -164,8 +144,8 @@ def _may_generate(scorer: object) -> bool:
 
 
 def lacks(surface: object, needs: Iterable[str]) -> Sequence[str]:
-    """Return which of the needs of a stage a surface does not use, as far as it says so."""
-    known = surface.uses if isinstance(surface, UsesStages) else None
+    """Return which of the needs of a stage a surface does not use, as far as its ``uses`` say."""
+    known = getattr(surface, "uses", None)
     return [need for need in needs if known is not None and need not in known]
 
 

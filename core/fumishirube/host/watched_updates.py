@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from threading import get_ident
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.engine.owned_locks import stop_waiting
@@ -30,31 +30,27 @@ _LISTING_SECONDS, _LISTING_SHARE = 10.0, 0.5
 _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
-class _WatchedWork(Generic[T_co]):
+class _WatchedWork:
     """Some work, and the plugin's code that runs in it, or for which it waits.
 
     ``thread`` does it as long as it runs. ``latest`` is the code that the last look at it saw.
     """
 
-    def __init__(self, work: Callable[[], T_co], guard: PluginGuard) -> None:
+    def __init__(self, guard: PluginGuard) -> None:
         self.thread: int | None = None
         self.latest: RunningCode | None = None
-        self._work = work
         self._guard = guard
 
-    def run(self) -> T_co:
+    def run(self, work: Callable[[], T]) -> T:
         self.thread = get_ident()
         try:
-            return self._work()
+            return work()
         finally:
             self.thread = None  # the next thread may have the same identity
 
-    @property
     def current(self) -> tuple[StageCall, float] | None:
-        """The running stage, and its start."""
         self.latest = self._guard.at_work(self.thread)
         if self.latest is None or self.latest.work is None:
             return None
@@ -119,9 +115,10 @@ class WatchedUpdates:
         return self._run(work, budget, lambda since: since + self._background_seconds)
 
     def _run(self, work: Callable[[], T], budget: Budget, usual: Callable[[float], float]) -> T:
-        begun = _WatchedWork(work, self._guard)
+        begun = _WatchedWork(self._guard)
+        run, end = partial(begun.run, work), partial(begun.end, usual)
         try:
-            return within_deadline(begun.run, begun, budget, partial(begun.end, usual))
+            return within_deadline(run, begun.current, budget, end)
         except Overdue as overdue:
             stop_waiting(begun.thread)  # else a thread of each call stays as long as the stage
             raise self._abandoned(begun, overdue) from overdue
@@ -129,7 +126,7 @@ class WatchedUpdates:
             stop_waiting(begun.thread)
             raise
 
-    def _abandoned(self, begun: _WatchedWork[T], overdue: Overdue) -> AbandonedWork:
+    def _abandoned(self, begun: _WatchedWork, overdue: Overdue) -> AbandonedWork:
         """Return the error; record the code, unless it belongs to work that others watch."""
         code = begun.latest
         assert code

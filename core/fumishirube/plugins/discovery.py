@@ -118,6 +118,12 @@ class Plugins:
         report = next((report for report in self.reports if report.plugin == plugin), None)
         return None if report is None or report.builtin else report
 
+    def observers(self) -> Iterator[tuple[str, pluggy.HookCaller]]:
+        """Yield each plugin that observes searches, with the caller of its hook."""
+        observing = self.manager.hook.search_finished.get_hookimpls()
+        for plugin in dict.fromkeys(hook.plugin_name for hook in observing):
+            yield plugin, _hook_of(self.manager, plugin, "search_finished")
+
     def check_against(self, former: Plugins) -> None:
         """Raise a :class:`PluginError` if a plugin of an earlier load cannot be loaded any more."""
         loaded = {report.plugin for report in former.reports if report.status == "loaded"}
@@ -318,12 +324,16 @@ def _require_functions(caller: pluggy.HookCaller, module: object) -> None:
             raise PluginError(f"{name}() is a coroutine or a generator: make it a plain function")
 
 
-def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
+def _hook_of(manager: pluggy.PluginManager, plugin: str, hook: str) -> pluggy.HookCaller:
+    """Return the caller of a hook in one plugin alone."""
     others = [other for name, other in manager.list_name_plugin() if name != plugin]
+    return manager.subset_hook_caller(hook, others)
+
+
+def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
     offers: list[_Offer] = []
     for kind_name, register in _registers(plugin):
-        caller = manager.subset_hook_caller(f"register_{kind_name}", others)
-        caller(register=register)
+        _hook_of(manager, plugin, f"register_{kind_name}")(register=register)
         named = [(o.words if isinstance(o, Command) else o.name, o) for o in register.offers]
         names = [name for name, _ in named]
         for name in names:
@@ -361,16 +371,12 @@ def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
                 problem = f"{noun} {name!r} is also offered by {names}; none gets it"
                 problems.append(PluginProblem(problem, (noun, name)))
             else:
-                _put(plugins, kind_name, offer)
+                if isinstance(offer, Command):
+                    plugins.commands.put(offer)
+                else:
+                    plugins.registry[kind_name].put(offer)
                 accepted.append((noun, name))
         plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
-
-
-def _put(plugins: Plugins, kind_name: str, offer: RegisteredStage | Command) -> None:
-    if isinstance(offer, Command):
-        plugins.commands.put(offer)
-    else:
-        plugins.registry[kind_name].put(offer)
 
 
 def _report(

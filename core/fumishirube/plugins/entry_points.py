@@ -69,29 +69,24 @@ def of_other_versions(points: Sequence[EntryPoint]) -> Iterator[tuple[InstalledP
     if not others:
         return
     named = cache(_named)
-    served = {named(point.dist).name for point in points if point.group == GROUP and point.dist}
+    served = {named(point.dist)[0] for point in points if point.group == GROUP and point.dist}
     for point in others:
-        dist = named(point.dist)
-        if dist.name in served:
+        name, version = named(point.dist)
+        if name in served:
             continue  # it has a plugin for this version too
         older = int(_version(point)) < current
-        remedy = f"update {dist.name}" if older else "update fumishirube"
-        yield InstalledPlugin(point.name, point, *dist), remedy
+        remedy = f"update {name}" if older else "update fumishirube"
+        yield InstalledPlugin(point.name, point, name, version), remedy
 
 
 def _version(point: EntryPoint) -> str:
     return point.group.removeprefix(PREFIX)
 
 
-class _Named(NamedTuple):
-    name: str
-    version: str
-
-
-def _named(distribution: Distribution | None) -> _Named:
+def _named(distribution: Distribution | None) -> tuple[str, str]:
     """Return the name and version of a distribution; parsing its metadata takes time."""
     if distribution is None:
-        return _Named("unknown", "unknown")
+        return "unknown", "unknown"
     metadata = distribution.metadata
     # Half of an installation, or of a removal, has no file of metadata.
-    return _Named(metadata["Name"] or "unknown", metadata["Version"] or "unknown")
+    return metadata["Name"] or "unknown", metadata["Version"] or "unknown"

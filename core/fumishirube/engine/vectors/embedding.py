@@ -149,21 +149,18 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
     return f"the {embedder} made a vector whose length is no usable number"
 
 
-class FileTexts(NamedTuple):
-    """The pieces of each section of a file, each after its key."""
+def divided(sections: Sequence[SectionText | None]) -> Sequence[Sequence[tuple[str, str]]]:
+    """Return the pieces of each section of a file, each after its key.
 
-    sections: Sequence[Sequence[tuple[str, str]]]
+    ``None`` stands for a section without a vector.
+    """
+    texts = (pieces(*section) if section else () for section in sections)
+    return [[(_key(text), text) for text in section] for section in texts]
 
-    @classmethod
-    def of(cls, sections: Sequence[SectionText | None]) -> FileTexts:
-        """Divide the sections of a file into pieces; ``None`` stands for one without a vector."""
-        texts = (pieces(*section) if section else () for section in sections)
-        return cls([[(_key(text), text) for text in section] for section in texts])
 
-    @property
-    def keys(self) -> SectionKeys:
-        """The keys of each section."""
-        return tuple(tuple(key for key, _ in section) for section in self.sections)
+def keys_of(sections: Sequence[Sequence[tuple[str, str]]]) -> SectionKeys:
+    """Return the keys of the pieces of each section."""
+    return tuple(tuple(key for key, _ in section) for section in sections)
 
 
 def _key(text: str) -> str:

@@ -1,7 +1,8 @@
-"""The vectors of a manual's sections, which follow its index."""
+"""The vectors of a manual's sections, which follow its index, and may be stored there."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,21 +10,112 @@ from typing import TypeAlias
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus, IndexMatch
-from fumishirube.corpus_kinds import SectionText
+from fumishirube.corpus_kinds import EmbeddingCounts, SectionText, SimilarSection, VectorStore
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.engine.corpus_views import CorpusView
 from fumishirube.engine.recoverable_index import RecoverableIndex
-from fumishirube.engine.vectors.distant_vectors import DistantVectors
-from fumishirube.engine.vectors.embedding import NamedEmbedder
+from fumishirube.engine.vectors.embedding import (
+    CheckedEmbedder,
+    NamedEmbedder,
+    ReadSections,
+    divided,
+)
 from fumishirube.engine.vectors.section_vectors import MOST_VECTORS, StoredVectors
-from fumishirube.errors import ToolError
+from fumishirube.errors import Forbidden, ToolError
 from fumishirube.stages import IndexedFile
 from fumishirube.tools.definitions import Progress
 
 _NO_STAMPS: Mapping[str, str] = {}
 _TEXTS = "texts 2"
 """Counts changes of the texts that have vectors: files are divided anew, and vectors kept."""
+_log = logging.getLogger("fumishirube")
+
+
+class DistantVectors:
+    """The vectors that one embedder makes, which an index on other machines stores."""
+
+    full = False
+
+    def __init__(self, named: NamedEmbedder, open_store: Callable[[], VectorStore | None]) -> None:
+        self._embedder = CheckedEmbedder(named)
+        self._open_store = open_store
+        self._known: Mapping[str, str] = {}
+
+    @property
+    def failure(self) -> str | None:
+        """The message of the last failure, if what failed has not worked since."""
+        return self._embedder.failure
+
+    @property
+    def present(self) -> bool:
+        """Whether there is any vector."""
+        return bool(self._stamps())
+
+    def files_left(self, stamps: Mapping[str, str]) -> int:
+        """Return how many files have texts without a vector."""
+        known = self._stamps()
+        return sum(known.get(path) != stamp for path, stamp in stamps.items())
+
+    def update(
+        self,
+        stamps: Mapping[str, str],
+        read: ReadSections,
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> EmbeddingCounts:
+        """Embed what has no vector, if this process may store it."""
+
+        def read_divided(path: str) -> Sequence[Sequence[tuple[str, str]]] | None:
+            sections = read(path)
+            return None if sections is None else divided(sections)
+
+        embed = partial(self._embedder.embed, role="passage", dimensions=0)
+        return self._embedder.update(
+            lambda: self._store().update(stamps, read_divided, embed, go_on), (Forbidden,)
+        )
+
+    def nearest(
+        self,
+        text: str,
+        stamps: Mapping[str, str],
+        limit: int,
+        within: frozenset[str] | None = None,
+        per_file: int | None = None,
+        corpus: Corpus | None = None,
+    ) -> Sequence[SimilarSection]:
+        """Return the sections most similar to a text, best first, then by path and number.
+
+        The search is sent with the requests of ``corpus``; none is found while that rehearses.
+
+        Raises:
+            Forbidden: when the store does not answer.
+        """
+        if not self._stamps():
+            return []
+        vector = self._embedder.query(text, 0)
+        similar = self._store().nearest(vector, stamps, limit, within, per_file, corpus)
+        return [
+            SimilarSection(path, number, round(min(1.0, similarity), 6))
+            for path, number, similarity in similar
+        ]
+
+    def _store(self) -> VectorStore:
+        store = self._open_store()
+        if store is None:
+            raise Forbidden("the index compares no vectors any more; start the server again")
+        return store
+
+    def _stamps(self) -> Mapping[str, str]:
+        """Return the complete files; the last known ones while the store does not answer."""
+        try:
+            stamps = self._store().stamps()
+        except Forbidden as error:
+            _log.warning("the vectors cannot be read now: %s", error)
+            return self._known
+        self._known = stamps
+        return stamps
+
+
 ComparedVectors: TypeAlias = StoredVectors | DistantVectors
 
 

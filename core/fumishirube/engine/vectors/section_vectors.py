@@ -16,9 +16,10 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.owned_locks import OwnedLock
 from fumishirube.engine.vectors.embedding import (
     CheckedEmbedder,
-    FileTexts,
     NamedEmbedder,
     ReadSections,
+    divided,
+    keys_of,
 )
 from fumishirube.engine.vectors.vector_file import FileKeys, Position, SectionKeys, VectorFile
 from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows, first_sections
@@ -88,7 +89,7 @@ class StoredVectors:
             keys = {
                 key
                 for path, stamp in stamps.items()
-                for section in self._keys(path, stamp) or FileTexts.of(read(path)).keys
+                for section in self._keys(path, stamp) or keys_of(divided(read(path)))
                 for key in section
             }
             return EmbeddingProgress(len(keys & self._rows.keys()), len(keys))
@@ -180,9 +181,9 @@ class StoredVectors:
             sections = read(path)
             if sections is None:
                 continue
-            divided = FileTexts.of(sections)
-            files.append(FileKeys(path, stamps[path], divided.keys))
-            for key, text in chain.from_iterable(divided.sections):
+            texts_of_file = divided(sections)
+            files.append(FileKeys(path, stamps[path], keys_of(texts_of_file)))
+            for key, text in chain.from_iterable(texts_of_file):
                 if key in self._rows:
                     seen.add(key)
                 elif len(self._rows) + len(texts) < MOST_VECTORS:
@@ -241,19 +242,17 @@ class StoredVectors:
 
     # --- the vectors of files --------------------------------------------------------------------
 
-    def _keys(self, path: str, stamp: str) -> SectionKeys:
-        """Return the keys of a file; none if it was divided at another stamp, or never."""
+    def _keys(self, path: str, stamp: str) -> SectionKeys | None:
+        """Return the keys of a file; ``None`` if it was divided at another stamp, or never."""
         known = self._files.get(path)
-        return known[1] if known and known[0] == stamp else ()
+        return known[1] if known and known[0] == stamp else None
 
     def _all_keys(self, path: str, stamp: str) -> Iterator[str]:
-        return (key for section in self._keys(path, stamp) for key in section)
+        return chain.from_iterable(self._keys(path, stamp) or ())
 
     def _complete(self, path: str, stamp: str) -> bool:
-        known = self._files.get(path)
-        if known is None or known[0] != stamp:
-            return False
-        return all(key in self._rows for section in known[1] for key in section)
+        keys = self._keys(path, stamp)
+        return keys is not None and self._rows.keys() >= {*chain.from_iterable(keys)}
 
     def _wanting(self, path: str, stamp: str) -> bool:
         """Tell whether a file is not divided yet, or has texts to embed for which there is room."""

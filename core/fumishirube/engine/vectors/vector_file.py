@@ -85,30 +85,18 @@ class VectorFile:
     def write(self, vectors: Iterable[tuple[str, bytes]], files: Iterable[FileKeys]) -> None:
         """Store vectors and files in one commit."""
         rows = [(path, stamp, json.dumps(sections)) for path, stamp, sections in files]
-        vectors = list(vectors)
-
-        def write(base: sqlite3.Connection) -> None:
-            with base:
-                base.executemany(
-                    "INSERT OR IGNORE INTO vectors (key, vector) VALUES (?, ?)", vectors
-                )
-                base.executemany(
-                    "INSERT OR REPLACE INTO files (path, stamp, sections) VALUES (?, ?, ?)", rows
-                )
-
-        self._repeated(write)
+        self._commit(
+            ("INSERT OR IGNORE INTO vectors (key, vector) VALUES (?, ?)", [*vectors]),
+            ("INSERT OR REPLACE INTO files (path, stamp, sections) VALUES (?, ?, ?)", rows),
+        )
 
     def drop(self, keys: Iterable[str], paths: Iterable[str]) -> None:
         """Delete vectors and files; every reader then reads all rows again."""
-        unused, gone = [(key,) for key in keys], [(path,) for path in paths]
-
-        def drop(base: sqlite3.Connection) -> None:
-            with base:
-                base.executemany("DELETE FROM vectors WHERE key = ?", unused)
-                base.executemany("DELETE FROM files WHERE path = ?", gone)
-                base.execute("UPDATE identity SET value = ?", (secrets.token_hex(8),))
-
-        self._repeated(drop)
+        self._commit(
+            ("DELETE FROM vectors WHERE key = ?", [(key,) for key in keys]),
+            ("DELETE FROM files WHERE path = ?", [(path,) for path in paths]),
+            ("UPDATE identity SET value = ?", [(secrets.token_hex(8),)]),
+        )
 
     def remove(self) -> None:
         """Delete the file, and its journals."""
@@ -124,6 +112,16 @@ class VectorFile:
             while not mine and go_on():
                 mine = take_lock(lock.fileno(), _TURN_SECONDS)
             yield mine
+
+    def _commit(self, *statements: tuple[str, Sequence[tuple[object, ...]]]) -> None:
+        """Run each statement for its rows, all in one commit."""
+
+        def run(base: sqlite3.Connection) -> None:
+            with base:
+                for statement, rows in statements:
+                    base.executemany(statement, rows)
+
+        self._repeated(run)
 
     def _repeated(self, use: Callable[[sqlite3.Connection], T]) -> T:
         """Use the file; if it is damaged, delete it and use a new one."""

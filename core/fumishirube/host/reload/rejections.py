@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -21,7 +20,6 @@ _FAR = 1 << 30
 """The offset of the lock: on Windows, others cannot read locked bytes."""
 _ATTEMPTS = 10
 _MOST_BYTES = 64 * 1024
-_NAME = re.compile(r"[0-9]+\.json")
 
 
 class RefusedReload(NamedTuple):
@@ -63,7 +61,7 @@ def refused_reloads(state: Path) -> Iterator[RefusedReload]:
     """Yield the refusals of running servers; files of ended processes are removed."""
     for file in own_entries(state_folder(state, FOLDER), "*.json"):
         with suppress(OSError, ValueError, TypeError, RecursionError):
-            if not _NAME.fullmatch(file.name):
+            if not file.stem.isdecimal():
                 continue
             handle = open_own(file, os.O_RDWR)
             os.lseek(handle, _FAR, os.SEEK_SET)
