@@ -148,8 +148,8 @@ class Query:
 
     def inside(self, clause: Clause) -> Clause:
         """Return a clause with the same matches, restricted to files that may be returned."""
-        files = Pages(tuple(sorted(self.within or ())))
-        return clause if self.within is None else Bool(must=(clause, files))
+        within = self.within
+        return clause if within is None else Bool(must=(clause, Pages(tuple(sorted(within)))))
 
     @property
     def is_whole(self) -> bool:

@@ -234,9 +234,9 @@ class _Search:
         if not fusers:
             return self._score(query)
         fuser, *inner = fusers
-        plan, plan_error = self._attempt(
-            "fuser", fuser, lambda: checked_plan(fuser.stage.plan(fuser.own(query), self.corpus))
-        )
+        planned = partial(fuser.stage.plan, fuser.own(query), self.corpus)
+        checked = partial(checked_plan, trusted=fuser.trusted)
+        plan, plan_error = self._attempt("fuser", fuser, lambda: checked(planned()))
         if plan and fuser.trusted and query.text in self._wordings:  # a plugin may ask for anything
             self._wordings |= dict.fromkeys(run.query.text for run in plan)
         outcomes: list[Outcome] = []

@@ -268,7 +268,13 @@ def _unranked(
     """Count the sure matches that are neither ranked nor left out nor excluded."""
     matches = SureMatches(query, corpus)
     total, at_least = matches.count(matched)
-    seen = {key for key, passage in passages.items() if any(matches.texts_in(passage))}
+    required = tuple(dict.fromkeys(query.required))
+    known = query.state.terms_in  # of most passages
+    seen = {
+        key
+        for key, passage in passages.items()
+        if known(passage, required) or any(matches.texts_in(passage))
+    }
     seen |= matches.among((query.exclude | {*places}) - passages.keys())
     return Count(max(0, total - len(seen)), at_least)
 

@@ -6,10 +6,9 @@ import contextvars
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from functools import lru_cache, partial
 from threading import Thread, get_ident
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled, PluginError
@@ -71,17 +70,24 @@ class Recorder:
         self._written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = {}
         self._latest: dict[int, tuple[Hit, TraceRow]] = {}
 
-    @contextmanager
-    def calling(self, call: StageCall) -> Iterator[None]:
-        """Record that a stage is running; raise if this search was abandoned."""
+    def calling(self, call: StageCall) -> Self:
+        """Record that a stage is running, until the returned context ends.
+
+        Raises:
+            Cancelled: when this search was abandoned.
+        """
         if self.abandoned:
             raise Cancelled("the search was left behind")
         self.thread = get_ident()
         self._current = (call, time.monotonic())
-        try:
-            yield
-        finally:
-            self._current = None
+        return self
+
+    def __enter__(self) -> None:
+        """Begin the context of a running stage."""
+
+    def __exit__(self, *_: object) -> None:
+        """End the context of a running stage."""
+        self._current = None
 
     def current(self) -> tuple[StageCall, float] | None:
         """Return the running stage, and its start by :func:`time.monotonic`; any thread may."""
@@ -139,7 +145,7 @@ class Recorder:
         for hit in hits:
             place = id(hit.passage)
             latest = self._latest.get(place)
-            if latest is None or latest[0].score != hit.score or latest[0] != hit:
+            if latest is None or (latest[0] is not hit and latest[0] != hit):
                 latest = self._latest[place] = (hit, trace_row(hit))
             yield latest[1]
 

@@ -26,6 +26,7 @@ _LARGEST = 1e100
 """Of larger scores, later stages might make infinite ones, and be blamed for it."""
 _TOO_MANY = f"it returned more than {MOST_ITEMS} items"
 _SEVERAL = (tuple, list)
+_FINITE = {int, float}
 
 _MOST_LEVELS = 100
 """Of deeper diagnostics some versions of Python can write a trace and others cannot."""
@@ -35,12 +36,12 @@ class WrongResult(ValueError):
     """A stage returned what its kind cannot return; the message quotes no text."""
 
 
-def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Return a fuser's plan; raise if it has no runs, or is no plan."""
+def checked_plan(runs: Iterable[Run], *, trusted: bool = False) -> tuple[Run, ...]:
+    """Return a fuser's plan; raise if it has no runs, or, unless ``trusted``, is no plan."""
     plan = _items(runs, Run)
     if not plan:
         raise WrongResult("a plan has one run or more")
-    for run in plan:
+    for run in () if trusted else plan:
         _require(isinstance(run.name, str), "the name of a run is text")
         _require(not has_surrogates(run.name), "the name of a run is Unicode text")
         _require(isinstance(run.query, Query), "a run has a query")
@@ -50,10 +51,15 @@ def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
 
 
 def checked_hits(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> Ranking:
-    """Return a stage's result as a ranking; raise if it is none, or a score is no finite number.
+    """Return a stage's result as a ranking; raise if a score is no finite number.
 
-    Unless the stage is ``trusted``, also raise if anything in it is of another type.
+    Unless the stage is ``trusted``, also raise if it is no ranking, or anything in it is of another
+    type.
     """
+    if trusted:
+        result = result if isinstance(result, Ranking) else Ranking(tuple(result))
+        _require_finite([hit.score for hit in result.hits], "a score")
+        return result
     if isinstance(result, Ranking):
         _require(isinstance(result.hits, Sequence), "the hits of a ranking are a sequence")
         _require(len(result.hits) <= MOST_ITEMS, _TOO_MANY)
@@ -61,12 +67,11 @@ def checked_hits(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> R
     else:
         result = Ranking(_items(result, Hit))
     _require_finite([hit.score for hit in result.hits], "a score")
-    if not trusted:
-        largest = max((abs(hit.score) for hit in result.hits), default=0.0)
-        _require(largest <= _LARGEST, "a score is too large a number")
-        _check_reports(result)
-        if result.hits:
-            _check_hits(result.hits)
+    largest = max((abs(hit.score) for hit in result.hits), default=0.0)
+    _require(largest <= _LARGEST, "a score is too large a number")
+    _check_reports(result)
+    if result.hits:
+        _check_hits(result.hits)
     return result
 
 
@@ -177,7 +182,7 @@ def _are_texts(items: object) -> bool:
 
 def _require_finite(items: Collection[Any], what: str) -> None:
     """Raise unless all items are finite numbers; one that is not makes their sum such a one."""
-    for kind in {*map(type, items)}:
+    for kind in {*map(type, items)} - _FINITE:
         name = f"{what} is a {kind.__module__}.{kind.__qualname__}, and no int or float"
         _require(issubclass(kind, (int, float)), name.replace("builtins.", ""))
     try:

@@ -134,7 +134,7 @@ _RUNS = re.compile(
 _PIECE = 1024
 _BLOCK = 65_536
 _SHORT = 64
-_TINY = 2
+_TINY = 3
 
 _MARKS = "\u3000-\u303f\u30fb\uff00-\uffef"
 # For single characters a comparison is enough; such a class takes 3 ms to compile.
@@ -261,7 +261,15 @@ def occurs(folded_text: str, folded_term: str) -> bool:
     An empty term occurs nowhere.
     """
     # Most terms are in few texts.
-    return folded_term in folded_text and occurrences(folded_text, folded_term, 1) > 0
+    if folded_term not in folded_text:
+        return False
+    return _occurs_anywhere(folded_term) or occurrences(folded_text, folded_term, 1) > 0
+
+
+@lru_cache(maxsize=4096)
+def _occurs_anywhere(term: str) -> bool:
+    """Tell whether neither end of a term belongs to a word that is written between spaces."""
+    return bool(term) and not _in_word(term[0]) and not _in_word(term[-1])
 
 
 def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> int:
@@ -269,15 +277,15 @@ def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> 
     place = folded_text.find(folded_term)
     if place < 0 or not folded_term:
         return 0  # most terms are in few texts
-    first, last = _in_word(folded_term[:1]), _in_word(folded_term[-1:])
-    if not first and not last:
-        return 1 if most == 1 else folded_text.count(folded_term)
     if len(folded_term) <= _TINY and folded_text.isascii() and folded_term.isalnum():
         # Such a word occurs inside others thirty times a section.
         pattern = _whole(folded_term)
         if most == 1:
             return int(pattern.search(folded_text) is not None)
         return len(pattern.findall(folded_text)[:most])
+    first, last = _in_word(folded_term[:1]), _in_word(folded_term[-1:])
+    if not first and not last:
+        return 1 if most == 1 else folded_text.count(folded_term)
     number = 0
     while place >= 0 and number != most:
         end = place + len(folded_term)

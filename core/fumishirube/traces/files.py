@@ -234,7 +234,7 @@ def _plain(value: object) -> object:
 
 
 def _span(span: Span, rows: _StoredRows) -> dict[str, Any]:
-    plain = {**vars(span)}
+    plain = {**vars(span), "diagnostics": {**span.diagnostics}}
     plain["rows"] = [rows.number(row) for row in span.rows]
     plain["children"] = [_span(child, rows) for child in span.children]
     return plain

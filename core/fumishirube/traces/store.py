@@ -38,6 +38,8 @@ _MANY = 32
 """Waiting traces, of 150 KB each, after which they are written in any case."""
 _PAUSE = 0.01
 """Seconds between two writes while searches run, so that each delays another search."""
+_TIDY_SECONDS = 10.0
+"""Seconds between two looks at all files: each takes as long as writing one of them."""
 _JOIN_SECONDS = 5.0
 """Seconds that closing waits for the writer."""
 _WHOLE = 8
@@ -90,6 +92,7 @@ class TraceWriter:
         self._lock = Lock()
         self._thread: Thread | None = None
         self._whole: deque[tuple[StoredTrace, Trace, bytes]] = deque()
+        self._tidy_at = 0.0
 
     def write(self, trace: Trace) -> None:
         """Write a trace soon."""
@@ -147,7 +150,10 @@ class TraceWriter:
         for trace_id in self._dropped.copy():
             self._files.remove(trace_id)
             self._dropped.discard(trace_id)
-        self._files.tidy()
+        now = time.monotonic()
+        if now >= self._tidy_at or failure is not None or self._closing.is_set():
+            self._files.tidy()
+            self._tidy_at = now + _TIDY_SECONDS
 
     def _pack(self, stored: StoredTrace, trace: Trace, encoded: bytes) -> None:
         """Pack the oldest of those that are whole, when this one makes too many."""

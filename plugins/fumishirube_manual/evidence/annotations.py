@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import JsonValue
@@ -86,7 +87,12 @@ def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
 
 def wording_of(row: TraceRow) -> int:
     """Return the number of the alternative that returned a hit; 0 for the query itself."""
-    prefixed = [label for label in row.labels if label.startswith(ALTERNATIVE)]
+    return _wording(row.labels)
+
+
+@lru_cache(maxsize=1024)  # a find asks for each of a few sets some twenty times
+def _wording(labels: frozenset[str]) -> int:
+    prefixed = [label for label in labels if label.startswith(ALTERNATIVE)]
     numbers = [label.removeprefix(ALTERNATIVE) for label in prefixed]
     return min((int(number) for number in numbers if number.isdecimal()), default=0)
 

@@ -190,7 +190,8 @@ class LineScores:
 
     def worth(self) -> float:
         """Return the score of the best line, as a share of the weight of all concepts."""
-        return max(self.shares_of_all(), default=0.0)
+        total = sum(concept.weight for concept in self._all_weights)
+        return max(self.every, default=0.0) / total if total else 0.0
 
     def shares_of_all(self) -> Sequence[float]:
         """Return the score of each line, as a share of the weight of all concepts."""

@@ -180,6 +180,8 @@ class SectionLines:
     def _others(self, shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
         """Return the other lines of short lists and tables of which a third is shown."""
         others: dict[int, str] = {}
+        if not any(is_row(self._lines[at]) or is_item(self._lines[at]) for at in shown):
+            return others
         for lines in lists_and_tables(self._lines):
             hidden = {at: uncut[at] for at in lines if at in uncut and at not in shown}
             chosen = sum(at in shown for at in lines)

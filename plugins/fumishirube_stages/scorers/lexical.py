@@ -353,8 +353,7 @@ class Lexical(Stage):
         self, passage: Passage, analysis: QueryAnalysis
     ) -> tuple[Hit, float, Sequence[WeightedTerm]]:
         """Return a hit by concepts, the score of the terms between them, and the terms in names."""
-        fields = passage.fields
-        names = text_of_names(fields)
+        fields, names = passage.fields, text_of_names(passage.fields)
         score, covered, between, named = self._term_score(fields, names, analysis.terms, analysis)
         groups = analysis.concepts.groups
         coverage = min(1.0, round(covered, _DECIMALS)) if groups else 1.0
@@ -374,16 +373,17 @@ class Lexical(Stage):
         analysis: QueryAnalysis,
     ) -> tuple[float, float, float, Sequence[WeightedTerm]]:
         """Return the concepts' score and coverage, the other terms' score, and those in names."""
-        title, headings, path, body = (fields[name] for name in _FIELDS)
+        title, headings, path, body = map(fields.__getitem__, _FIELDS)
         norm = self.k1 * (1 - self.b + self.b * len(body) / analysis.average)
         score = covered = between = 0.0
         whole, named = f"{names}\n{body}", list[WeightedTerm]()
         for weighted in terms:
             term, value, share, count, forms = weighted
-            if not forms and term not in whole:
+            if not (number := count(whole, term) if forms else term in whole):
                 continue  # most terms: one search is faster than a count in each field
-            frequency: float = count(body, term)
-            if count(names, term) if forms else term in names:
+            in_names = count(names, term) if forms else term in names
+            frequency: float = number - in_names if forms else count(body, term)
+            if in_names:
                 named.append(weighted)
                 frequency += self.title_boost * count(title, term)
                 frequency += self.headings_boost * count(headings, term)

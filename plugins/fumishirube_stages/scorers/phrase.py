@@ -144,8 +144,8 @@ def _verbatim(phrases: _QueryPhrases, text: str) -> Iterable[str]:
     known = text if phrases.number < len(text) else frozenset(_parts(text))
     for stretch, parts in phrases.stretches:
         end = 0
-        for start in [place for place, part in enumerate(parts) if part in known]:
-            if start < end:
+        for start, part in enumerate(parts):
+            if start < end or part not in known:
                 continue
             end = start + _CJK_CHARACTERS
             while end < min(len(stretch), start + _LONGEST) and stretch[start : end + 1] in text:

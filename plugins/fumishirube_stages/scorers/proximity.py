@@ -55,6 +55,8 @@ def _gap(text: str, forms: Mapping[str, str]) -> int | None:
     """Return the least distance between the starts of two concepts, which are given by form."""
     places: list[tuple[int, str]] = []
     for form, concept in forms.items():
+        if form not in text:
+            continue  # nearly all of them
         places += ((place, concept) for place in islice(_places(text, form), _PLACES))
     places.sort()
     gaps = [

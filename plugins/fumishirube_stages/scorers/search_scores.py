@@ -117,7 +117,9 @@ def title_score(
     covered: set[int] = set()
     present: set[str] = set()
     for term in terms:
-        if not term.share or (not term.forms and term.term not in title):
+        if not term.share:
+            continue
+        if not (term.counted(title, term.term) if term.forms else term.term in title):
             continue  # nearly all of them
         if places := set(_places(title, term, analysis)):
             value += term.value
