@@ -491,7 +491,8 @@ from fumishirube import Command, hook
 
 @hook
 def register_commands(register):
-    register(Command("greet", "be {help}", "greeting", serves={serves}))
+    more = {{"serves": True, "variable": "GREET"}} if {serves} else {{}}
+    register(Command("greet", "be {help}", "greeting", **more))
 """
 MODULE = """
 def add_arguments(parser):
@@ -546,7 +547,7 @@ def test_what_a_command_returns_is_named_if_it_is_no_exit_code(
     assert done.err == f"error: {name} of plugin greeter: {problem}\n"
 
 
-GREET, SERVES = (f"command {words!r} of plugin greeter" for words in ("greet", "serve --greet"))
+GREET, SERVES = (f"command {words!r} of plugin greeter" for words in ("greet", "GREET=… serve"))
 FAILING = "greeting.add_arguments() failed: KeyError: 'x'"
 
 
@@ -608,6 +609,25 @@ def test_a_way_to_serve_that_cannot_add_its_arguments_leaves_the_others(
         1,
         f"error: {SERVES}: {FAILING}\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "returned", "end"),
+    [
+        ("...", "options.absent", (1, " failed: AttributeError: ")),
+        ("raise KeyError('x')", "0", (1, f": {FAILING}")),
+        ("parser.add_argument('--greet', type=int, default=7)", "options.greet", (7, "")),
+    ],
+    ids=["run", "arguments", "default"],
+)
+def test_a_way_to_serve_that_a_variable_chooses_has_its_options_and_is_named_if_it_fails(
+    workspace: Path, plugins: Path, arguments: str, returned: str, end: tuple[int, str]
+) -> None:
+    greeter(plugins, arguments=arguments, returned=returned, serves=True)
+    done = fumishirube("serve", cwd=workspace, environ=installed(workspace) | {"GREET": "1"})
+    code, problem = end
+    assert done.code == code, done.err
+    assert (f"error: {SERVES}{problem}" in done.err) == bool(problem)
 
 
 def test_a_sign_of_percent_in_the_help_of_an_option_breaks_no_other_command(
