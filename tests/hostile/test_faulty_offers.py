@@ -59,7 +59,7 @@ import itertools
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
-from fumishirube import Answer, ClassicSettings, NotFound, Params, Stage, Tool, hook
+from fumishirube import Answer, ClassicSettings, Diagnostic, NotFound, Params, Stage, Tool, hook
 from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template, View
 from pydantic import Field
 
@@ -118,6 +118,27 @@ def offer(plugins: Path, body: str = "", *, reply: str = "Reply()", pipeline: st
 
 
 NAMED = "surface 'own' of plugin offerer: "
+
+
+@pytest.mark.parametrize(
+    ("diagnostics", "problem"),
+    [
+        ("[1]", "TypeError: Diagnostic was expected, not int"),
+        (
+            "[Diagnostic('a page', None, 'mend it')]",
+            "TypeError: 'finding' of Diagnostic is of the type NoneType",
+        ),
+        ("itertools.count()", "ValueError: it yields more than 1000000 items"),
+    ],
+)
+def test_findings_of_a_surface_that_are_none_are_named_by_doctor(
+    workspace: Path, plugins: Path, diagnostics: str, problem: str
+) -> None:
+    offer(plugins, f"diagnostics = lambda self, context: {diagnostics}")
+    done = run(workspace, "doctor", "--json")
+    assert done.code == 1, done.err
+    (finding,) = (check["finding"] for check in done.json if check["subject"] == "surface own")
+    assert finding == f"{NAMED}{problem}"
 
 
 @pytest.mark.parametrize(

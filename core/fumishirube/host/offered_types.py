@@ -14,7 +14,7 @@ from fumishirube.engine.stage_results import MOST_ITEMS
 from fumishirube.errors import ToolError
 from fumishirube.plugins.registry import StageKind
 from fumishirube.stages import Stage
-from fumishirube.surfaces import Surface
+from fumishirube.surfaces import Diagnostic, Surface
 from fumishirube.text.encoding import has_surrogates
 from fumishirube.tools.definitions import Answer, Params, Question, Tool, View
 from fumishirube.tools.resources import (
@@ -30,7 +30,10 @@ T = TypeVar("T")
 
 WrittenTerms: TypeAlias = tuple[str, str, Collection[str]]
 
-_KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View)
+_KINDS = (
+    *(Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View),
+    Diagnostic,
+)
 _DESCRIBED = (Tool, Prompt, PromptParameter, Template, View)
 """Kinds with texts of the plugin alone; those of others may come from names of files."""
 
