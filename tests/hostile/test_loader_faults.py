@@ -16,7 +16,7 @@ LOADER = """
 from pathlib import Path
 from typing import ClassVar
 
-from fumishirube import Document, Section, Source, Stage, hook
+from fumishirube import Document, Link, Section, Source, Stage, hook
 
 class Late(Stage):
     # Reads .late files, and fails as the file beside them says.
@@ -79,8 +79,10 @@ CHANGED = (
     "sections=(section for section in document.sections)",
     "sections=('旅費',)",
     "links=(1,)",
+    "links=(Link('c.md', '', 1, '', 'mentions'),)",
     "places=(1,)",
     "facts=None",
+    "facts={'title': ['\\ud800']}",
     "content=None",
 )
 CHANGED_SECTIONS = (
