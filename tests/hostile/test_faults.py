@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from manuals import fumishirube, write
+from manuals import appears, fumishirube, write
 from strangers import stranger
 from warm_start import installed_script
 
@@ -368,6 +368,7 @@ def test_nobody_is_blamed_when_the_client_hangs_up_during_a_stage(
     assert "the process ended" not in plugin_venv.fumishirube(workspace, "plugins").stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
 def test_nobody_is_blamed_when_a_server_is_stopped_during_an_import(
     workspace: Path, tmp_path: Path
@@ -378,7 +379,7 @@ def test_nobody_is_blamed_when_a_server_is_stopped_during_an_import(
     server = subprocess.Popen(
         [installed_script(), "serve"], cwd=workspace, env=environ, stdin=subprocess.PIPE
     )
-    wait_until((workspace / "begun").exists)
+    appears(workspace / "begun")
     server.terminate()
     server.communicate(timeout=20)
     (site / "slow_import.py").write_text("", encoding="utf-8")
