@@ -61,6 +61,27 @@ FURTHER: Mapping[str, tuple[str, str]] = {
 }
 """A page for each module of one purpose: its names that no other module has."""
 
+SERVING = "api-serving"
+RESULTS_HEAD = "## Types of results and fields\n\nNothing has to import them."
+
+RESULTS = (
+    "corpus_kinds.EmbeddingProgress",
+    "corpus_kinds.SimilarSection",
+    "disk.survey.Survey",
+    "engine.rankings.FusedHit",
+    "host.catalog.Catalog",
+    "model.SearchReport",
+    "model.UnreadFiles",
+    "surfaces.SearchResult",
+    "surfaces.SurfaceFiles",
+    "text.encoding.LossyText",
+    "text.query_concepts.Chunk",
+    "text.references.ReferenceMatch",
+    "text.references.ResolvedReference",
+    "traces.records.Origin",
+)
+"""Types of results and fields; a plugin reads their objects, and imports none of them."""
+
 EXAMPLES = {
     "chunks": "[chunk.text for chunk in chunks(fold('休暇の申請'))]",
     "clean_name": "clean_name('handbook', 'manual_id')",
@@ -140,6 +161,9 @@ ACTS = {
 """Examples that depend on the machine or on a corpus; they are shown, not run."""
 
 
+_NONE = object()
+
+
 def api_pages() -> dict[str, str]:
     """Return a page for each group; every public name is on exactly one page."""
     pages: dict[str, list[str]] = {name: [f"# {title}"] for name, (title, _) in GROUPS.items()}
@@ -158,6 +182,12 @@ def api_pages() -> dict[str, str]:
             home = importlib.import_module(origins.get(name, module.__name__))
             pages[page].append(_entry(module, home, name))
         listed.update(module.__all__)
+    for path in RESULTS:
+        page = next((g for g, (_, parts) in GROUPS.items() if path.split(".")[0] in parts), SERVING)
+        home, _, name = path.rpartition(".")
+        value = getattr(importlib.import_module(f"fumishirube.{home}"), name)
+        pages[page] += [*([] if RESULTS_HEAD in pages[page] else [RESULTS_HEAD]), f"### `{name}`"]
+        pages[page] += [_doc(value), *_fields(value), *_methods(value)]
     return {f"{name}.md": "\n\n".join(filter(None, parts)) + "\n" for name, parts in pages.items()}
 
 
@@ -202,17 +232,35 @@ def _example(name: str) -> Iterator[str]:
 
 
 def _fields(kind: type) -> Iterator[str]:
-    rows: list[tuple[str, str]] = []
+    what, rows = "", list[tuple[str, object, object]]()
     if issubclass(kind, BaseModel):
-        rows = [(n, _plain(str(f.annotation))) for n, f in kind.model_fields.items()]
+        what = "a model"
+        rows = [(n, f.annotation, f.get_default()) for n, f in kind.model_fields.items()]
     elif dataclasses.is_dataclass(kind):
-        rows = [(f.name, _plain(str(f.type))) for f in dataclasses.fields(kind) if f.init]
+        what = "a dataclass"
+        rows = [(f.name, f.type, _default(f)) for f in dataclasses.fields(kind) if f.init]
     elif hasattr(kind, "_fields"):
-        rows = [(n, _plain(str(kind.__annotations__.get(n, "")))) for n in kind._fields]
+        what, defaults = "a named tuple", kind._field_defaults
+        rows = [(n, kind.__annotations__.get(n, ""), defaults.get(n, _NONE)) for n in kind._fields]
     rows = [row for row in rows if not row[0].startswith("_")]
     if rows:
-        cells = ["| `" + name + "` | `" + text.replace("|", "\\|") + "` |" for name, text in rows]
-        yield "\n".join(["| field | type |", "| --- | --- |", *cells])
+        cells = [
+            f"| `{name}` | {_cell(str(hint))} | {'' if value is _NONE else _cell(repr(value))} |"
+            for name, hint, value in rows
+        ]
+        head = [f"| field of {what} | type | default |", "| --- | --- | --- |"]
+        yield "\n".join([*head, *cells])
+
+
+def _default(field: dataclasses.Field[Any]) -> object:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return _NONE if field.default is dataclasses.MISSING else field.default
+
+
+def _cell(text: str) -> str:
+    text = "…" if " at 0x" in text else _plain(text)
+    return "`" + text.replace("|", "\\|") + "`"
 
 
 def _methods(kind: type) -> Iterator[str]:
@@ -222,10 +270,9 @@ def _methods(kind: type) -> Iterator[str]:
         function = getattr(member, "__func__", getattr(member, "fget", member))
         if not inspect.isfunction(function) or not function.__doc__:
             continue
-        head = (
-            f"* `{name}`" if isinstance(member, property) else f"* `{name}{_signature(function)}`"
-        )
-        yield f"{head}: {_first(function)}"
+        signature = "" if isinstance(member, property) else _signature(function)
+        word = "async " if inspect.iscoroutinefunction(function) else ""
+        yield f"* `{word}{name}{signature}`: {_first(function)}"
 
 
 def _signature(function: Callable[..., Any]) -> str:

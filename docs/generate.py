@@ -45,9 +45,11 @@ surfaces:
 """A configuration that offers every tool."""
 
 _FURTHER = {
+    "indexes": ("StoresFiles", "ListsStoredManuals"),
     "loaders": ("LinkLoader", "ContentsLoader"),
     "surfaces": (
         *("HasCommands", "HasLifespan", "HasClassicSettings", "HasResources", "HasPrompts"),
+        *("HasDefaultLoaders", "HasDiagnostics"),
         *("HasStatistics", "SearchStatistics"),
     ),
 }
@@ -330,7 +332,10 @@ def _index(written: Mapping[str, str]) -> dict[str, str]:
     titles = {name: text.partition("\n")[0].removeprefix("# ") for name, text in written.items()}
     listed = "\n".join(f"* [{title}]({name})" for name, title in titles.items())
     head = "Settings, tools, stages and the public API, generated from the code."
-    more = "A stage of any kind that needs a resource may also have this method:"
+    more = (
+        "A stage of any kind that needs a resource may also have this method. Its class has those "
+        "of its kind too, but searches call those of the running form:"
+    )
     return {"README.md": _joined(["# Reference", head, listed, more, _source("ResourceStage")])}
 
 

@@ -78,7 +78,8 @@ class Loader(Protocol):
 
     It may have attributes: ``placed``, if its documents have places, such as pages; ``isolated``,
     if several files may be loaded at a time; ``remembered``, if the engine stores its documents;
-    ``by_name``, in its own class, if its ``sources`` depend on the names of the files alone.
+    ``by_name``, in its own class, if its ``sources`` depend on the names of the files alone. The
+    default of a setting ``suffixes``, a tuple, says for which unread files it is proposed.
     """
 
     def sources(self, root: Root) -> Iterable[Source]:
@@ -154,14 +155,13 @@ class ContentsLoader(Protocol):
 class Tokenizer(Protocol):
     """Turns a text into terms.
 
-    If its terms are not all parts of the text, such as stems, it may also have
-    ``query_terms(text)``, the terms by which a text of a query is scored, and
-    ``form_finder(term)``: a function that returns the words of a folded text that stand for the
-    term, with repetitions; or none for a term that is matched literally. For speed it may have
-    ``written_terms(text)``, which returns what an index stores of a text: its terms joined by
-    spaces; its non-ASCII characters that are in terms, some repeatedly; and the terms of ASCII
-    letters and digits that are only parts of words. ``written_beside(text, others)`` returns a
-    pair: the same, and the set of those other terms that the text lacks.
+    If its terms are not all parts of the text, such as stems, it may have ``query_terms(text)``,
+    the terms by which a text of a query is scored, and ``form_finder(term)``: a function that
+    returns the words of a folded text that stand for the term, with repetitions; none for a term
+    that is matched literally. For speed it may have ``written_terms(text)``, what an index stores
+    of a text: its terms joined by spaces; its non-ASCII characters that are in terms, some
+    repeatedly; and the terms of ASCII letters and digits that are only parts of words.
+    ``written_beside(text, others)`` returns that and the set of the other terms that it lacks.
     """
 
     def terms(self, text: str) -> Sequence[str]:

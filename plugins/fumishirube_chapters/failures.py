@@ -31,6 +31,7 @@ class ChapterInternalError(_CodeTwice, InternalError):
 
     def __init__(self, error: InternalError) -> None:
         super().__init__()
+        self.args = error.args
         self.error_id = error.error_id
         self.details = error.details
 

@@ -24,7 +24,7 @@ from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders.markdown import Markdown
 from fumishirube_stages.tokenizers.bigram import Bigram
 
-FAULT = os.environ.get("FAULT")
+FAULT = os.environ.get("FAULT", "")
 
 class Nothing(Answer):
     pass
@@ -50,6 +50,8 @@ class Lists(Markdown):
     def load(self, root, source):
         if FAULT == "unreadable":
             raise Unreadable(str(root.path / source.path), "damaged")
+        if FAULT.startswith("reason"):
+            raise Unreadable("no", eval(FAULT.removeprefix("reason ")))
         if FAULT == "load" and source.path == "b.md":
             raise KeyError(source.path)
         return super().load(root, source)
@@ -152,6 +154,17 @@ def test_files_on_which_a_loader_of_a_plugin_fails_are_named_and_prove_nothing(
         answer = wire.ok("manual_find", **{**FIND, "query": "solar boiler"})
         assert "loader 'odd' of plugin odd failed on b.md: not searched" in answer["degraded"]
         assert "nowhere" not in answer
+
+
+@pytest.mark.parametrize("reason", ["None", "5", "''", "'half a pair \\udc80'"])
+def test_a_file_that_is_unreadable_for_no_reason_is_a_fault_of_its_loader(
+    workspace: Path, reason: str
+) -> None:
+    with serving(workspace, f"reason {reason}") as wire:
+        wire.ok("manual_ls")
+        degraded = wire.ok("manual_find", **FIND)["degraded"]
+        assert "loader 'odd' of plugin odd failed on a.md and 1 more: not searched" in degraded
+        assert "plugin odd: loader 'odd' failed on m/a.md" in wire.hang_up()
 
 
 def test_a_generator_without_an_end_is_a_fault(workspace: Path) -> None:

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from manuals import write
+from manuals import appears, fumishirube, write
+from strangers import stranger
+from warm_start import installed_script
 
 from fumishirube.host.crash_marks import (
     FOLDER,
@@ -364,6 +366,25 @@ def test_nobody_is_blamed_when_the_client_hangs_up_during_a_stage(
     wait_until(lambda: any(b"sleeping" in file.read_bytes() for file in folder.glob("*")))
     wire.hang_up()
     assert "the process ended" not in plugin_venv.fumishirube(workspace, "plugins").stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
+def test_nobody_is_blamed_when_a_server_is_stopped_during_an_import(
+    workspace: Path, tmp_path: Path
+) -> None:
+    code = "import time; from pathlib import Path; Path('begun').touch(); time.sleep(20)"
+    site = stranger(tmp_path / "site", "slow-import", code)
+    environ = {**os.environ, "PYTHONPATH": str(site)}
+    server = subprocess.Popen(
+        [installed_script(), "serve"], cwd=workspace, env=environ, stdin=subprocess.PIPE
+    )
+    appears(workspace / "begun")
+    server.terminate()
+    server.communicate(timeout=20)
+    (site / "slow_import.py").write_text("", encoding="utf-8")
+    done = fumishirube("plugins", cwd=workspace, environ={"PYTHONPATH": str(site)})
+    assert "the process ended" not in done.out + done.err
 
 
 def wait_until(happens: Any) -> None:

@@ -59,7 +59,7 @@ import itertools
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
-from fumishirube import Answer, ClassicSettings, NotFound, Params, Stage, Tool, hook
+from fumishirube import Answer, ClassicSettings, Diagnostic, NotFound, Params, Stage, Tool, hook
 from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template, View
 from pydantic import Field
 
@@ -118,6 +118,27 @@ def offer(plugins: Path, body: str = "", *, reply: str = "Reply()", pipeline: st
 
 
 NAMED = "surface 'own' of plugin offerer: "
+
+
+@pytest.mark.parametrize(
+    ("diagnostics", "problem"),
+    [
+        ("[1]", "TypeError: Diagnostic was expected, not int"),
+        (
+            "[Diagnostic('a page', None, 'mend it')]",
+            "TypeError: 'finding' of Diagnostic is of the type NoneType",
+        ),
+        ("itertools.count()", "ValueError: it yields more than 1000000 items"),
+    ],
+)
+def test_findings_of_a_surface_that_are_none_are_named_by_doctor(
+    workspace: Path, plugins: Path, diagnostics: str, problem: str
+) -> None:
+    offer(plugins, f"diagnostics = lambda self, context: {diagnostics}")
+    done = run(workspace, "doctor", "--json")
+    assert done.code == 1, done.err
+    (finding,) = (check["finding"] for check in done.json if check["subject"] == "surface own")
+    assert finding == f"{NAMED}{problem}"
 
 
 @pytest.mark.parametrize(
@@ -512,7 +533,8 @@ from fumishirube import Command, hook
 
 @hook
 def register_commands(register):
-    register(Command("greet", "be {help}", "greeting", serves={serves}))
+    more = {{"serves": True, "variable": "GREET"}} if {serves} else {{}}
+    register(Command("greet", "be {help}", "greeting", **more))
 """
 MODULE = """
 def add_arguments(parser):
@@ -567,7 +589,7 @@ def test_what_a_command_returns_is_named_if_it_is_no_exit_code(
     assert done.err == f"error: {name} of plugin greeter: {problem}\n"
 
 
-GREET, SERVES = (f"command {words!r} of plugin greeter" for words in ("greet", "serve --greet"))
+GREET, SERVES = (f"command {words!r} of plugin greeter" for words in ("greet", "GREET=… serve"))
 FAILING = "greeting.add_arguments() failed: KeyError: 'x'"
 
 
@@ -629,6 +651,25 @@ def test_a_way_to_serve_that_cannot_add_its_arguments_leaves_the_others(
         1,
         f"error: {SERVES}: {FAILING}\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "returned", "end"),
+    [
+        ("...", "options.absent", (1, " failed: AttributeError: ")),
+        ("raise KeyError('x')", "0", (1, f": {FAILING}")),
+        ("parser.add_argument('--greet', type=int, default=7)", "options.greet", (7, "")),
+    ],
+    ids=["run", "arguments", "default"],
+)
+def test_a_way_to_serve_that_a_variable_chooses_has_its_options_and_is_named_if_it_fails(
+    workspace: Path, plugins: Path, arguments: str, returned: str, end: tuple[int, str]
+) -> None:
+    greeter(plugins, arguments=arguments, returned=returned, serves=True)
+    done = fumishirube("serve", cwd=workspace, environ=installed(workspace) | {"GREET": "1"})
+    code, problem = end
+    assert done.code == code, done.err
+    assert (f"error: {SERVES}{problem}" in done.err) == bool(problem)
 
 
 def test_a_sign_of_percent_in_the_help_of_an_option_breaks_no_other_command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,14 +10,15 @@ from pathlib import Path
 
 import pytest
 import stdio
+from chapter_manuals import NAME, SURFACE, entry, made
 from documents import documents
-from manuals import stranger, write
+from manuals import fumishirube, stranger, write
 
 LOADER = """
 from pathlib import Path
 from typing import ClassVar
 
-from fumishirube import Document, Section, Source, Stage, hook
+from fumishirube import Document, Link, Section, Source, Stage, hook
 
 class Late(Stage):
     # Reads .late files, and fails as the file beside them says.
@@ -79,8 +81,10 @@ CHANGED = (
     "sections=(section for section in document.sections)",
     "sections=('旅費',)",
     "links=(1,)",
+    "links=(Link('c.md', '', 1, '', 'mentions'),)",
     "places=(1,)",
     "facts=None",
+    "facts={'title': ['\\ud800']}",
     "content=None",
 )
 CHANGED_SECTIONS = (
@@ -231,3 +235,54 @@ def test_documents_are_served_without_those_their_loader_fails_on(
         assert [row["filepath"] for row in answer["results"]] == ["a.late"]
         assert any("b.late" in warning for warning in answer["warnings"])
         assert "damaged" not in server.hang_up()
+
+
+CHAPTERS = """
+from fumishirube import Chapter, Contents, Document, Section, Source, Stage, hook
+
+class Books(Stage):
+    def sources(self, root):
+        return []
+
+    def load(self, root, source):
+        raise NotImplementedError
+
+    def contents(self, root, path):
+        contents = Contents((Chapter("01", "Rules", "01.txt", None, "01.txt"),))
+        return {contents}
+
+    def chapter(self, root, path):
+        chapter = Document(path, "txt", "Paid leave", (Section("Rules", 1, 1, 0, 10, 10, 0),))
+        return {chapter}
+
+@hook
+def register_loaders(register):
+    register("books", Books)
+"""
+
+
+@pytest.mark.parametrize(
+    ("contents", "chapter", "problem"),
+    [
+        ("1 / 0", "chapter", "ZeroDivisionError"),
+        ("None", "chapter", "TypeError"),
+        ("contents._replace(chapters=[1])", "chapter", "TypeError"),
+        ("contents._replace(warnings=(3,))", "chapter", "TypeError"),
+        ("contents", "1 / 0", "ZeroDivisionError"),
+        ("contents", "chapter._replace(sections=(1,))", "TypeError"),
+    ],
+)
+def test_a_loader_that_fails_on_contents_or_a_chapter_is_named(
+    tmp_path: Path, contents: str, chapter: str, problem: str
+) -> None:
+    code = CHAPTERS.replace("{contents}", contents).replace("{chapter}", chapter)
+    environ = {"PYTHONPATH": stranger(tmp_path, code)}
+    settings = f"{SURFACE}pipelines: {{chapters: {{loaders: [books]}}}}\n"
+    workspace = made(tmp_path / "work", [entry("01", "Rules")], settings, **{"01": "Paid leave"})
+    arguments = json.dumps({"manual_name": NAME, "query": "leave", "mode": "plain"})
+    done = fumishirube("call", "search_text", arguments, cwd=workspace, environ=environ)
+    named = f"loader 'books' of plugin stranger failed: {problem}"
+    assert done.json["message"].startswith(named)
+    checks = fumishirube("doctor", "--json", cwd=workspace, environ=environ).json
+    (finding,) = (check["finding"] for check in checks if check["subject"] == "surface chapters")
+    assert finding == named

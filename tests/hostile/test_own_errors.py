@@ -44,6 +44,8 @@ class Scores(Stage):
         if os.environ.get("FAULT") == "sleeps":
             Path("asleep").touch()
             time.sleep(60)
+        if os.environ.get("FAULT") == "first run" and not query.must:
+            raise ValueError("no required terms")
         return ()
 
 class Lists(Markdown):
@@ -171,6 +173,19 @@ def test_a_fault_of_a_method_is_known_while_the_other_methods_work(workspace: Pa
     assert any("tokenizer 'own' failed: NotFound: hostile" in finding for finding in failures)
     fumishirube("find", "solar", "--json", cwd=workspace, environ=environ(workspace))
     assert faults(workspace) == []
+
+
+def test_a_fault_in_one_run_of_a_search_has_its_message_though_the_next_run_works(
+    workspace: Path,
+) -> None:
+    pipeline(workspace, STAGES["scorer"])
+    given = environ(workspace, "first run")
+    words = ("find", "solar", "--require", "solar", "--explain")
+    done = fumishirube(*words, cwd=workspace, environ=given)
+    assert "run g_req" in done.out
+    assert done.err.count("problem: ") == 1
+    (fault,) = faults(workspace)
+    assert fault.startswith("scorer 'own' failed: ValueError: no required terms (")
 
 
 def test_an_import_that_interrupts_is_a_problem_of_its_plugin(workspace: Path) -> None:

@@ -60,6 +60,7 @@ def register_indexes(register):
     register("own", Own)
 """
 NONE, TEXT = "gave a NoneType and no ", "gave a str and no "
+DAMAGED = "it says that its files are damaged, however often it is opened"
 WRONG = [
     ("pages=None", "'pages' of its index " + NONE + "Mapping"),
     ("pages={'a.md': 1}", "'pages' of its index gave a int and no IndexedFile"),
@@ -82,7 +83,10 @@ WRONG = [
     ("search=changed(real(), start_line=-5)", "gave a passage with wrong values"),
     ("search=changed(real(), ancestors=None)", "gave a passage with wrong values"),
     ("search=changed(real(), fields={})", "gave a passage with wrong values"),
-    ("search=damaged()", "it says that its files are damaged, however often it is opened"),
+    *(
+        (f"{method}=damaged()", DAMAGED)
+        for method in ("search", "refresh", "sync", "pages", "corpus")
+    ),
     ("frequencies={}", "KeyError"),
     ("frequencies=dict.fromkeys(first, -1)", "'frequencies' of its index gave a negative number"),
     (
@@ -129,6 +133,18 @@ def test_the_index_is_named_in_the_answer_the_log_and_the_list(
     listed = fumishirube("plugins", "--json", cwd=workspace, environ={"PYTHONPATH": site}).json
     (fault,) = (fault for each in listed if each["plugin"] == "owner" for fault in each["faults"])
     assert problem in fault
+
+
+def test_an_index_that_is_always_damaged_is_named_where_it_is_updated(
+    workspace: Path, site: str
+) -> None:
+    environ = {"PYTHONPATH": site, "WRONG": "refresh=damaged()"}
+    done = fumishirube("index", cwd=workspace, environ=environ)
+    assert done.code == 1
+    assert f"error: index 'own' of plugin owner failed: {DAMAGED}" in done.err
+    checks = fumishirube("doctor", "--json", cwd=workspace, environ=environ).json
+    (finding,) = (check["finding"] for check in checks if check["subject"] == "manual m")
+    assert finding == f"index 'own' of plugin owner failed: {DAMAGED}"
 
 
 @pytest.mark.parametrize("wrong", ["close=1/0", ""])

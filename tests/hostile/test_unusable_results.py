@@ -215,5 +215,6 @@ def test_a_scorer_that_a_surface_takes_from_its_pipeline_is_checked_too(tmp_path
     environ = {"PYTHONPATH": str(plugins)}
     done = fumishirube("call", "search_text", arguments, cwd=workspace, environ=environ)
     assert done.code == 1
+    assert done.json["message"].startswith("scorer 'plain' of plugin owner failed: ")
     told = "scorer 'plain' failed: WrongResult: it returned something else than a Hit"
     assert f"problem: plugin owner: {told}" in done.err

@@ -107,6 +107,20 @@ def test_every_public_function_has_an_example() -> None:
                 assert section.count("```python") == 2, f"{module.__name__}.{name}"
 
 
+def test_how_to_make_change_and_use_public_objects_is_there() -> None:
+    assert "| field of a named tuple | type | default |" in section("api-corpus", "## `Document`")
+    assert "| `searched` | `str \\| None` | `None` |" in section("api-corpus", "## `Section`")
+    assert "| field of a dataclass | type | default |" in section("api-stages", "## `Query`")
+    assert "* `async run(" in section("api-serving", "## `Scheduler`")
+    assert "| `trace` | `Trace` |" in section("api-tools", "### `SearchResult`")
+    assert "class HasDiagnostics(Protocol)" in pages()["surfaces.md"]
+
+
+def section(page: str, heading: str) -> str:
+    """Return what follows a heading of a page, up to the next one."""
+    return pages()[f"{page}.md"].partition(f"{heading}\n")[2].partition("\n##")[0]
+
+
 def test_a_public_name_says_what_it_means() -> None:
     for name, text in pages().items():
         if name.startswith("api-"):

@@ -140,6 +140,7 @@ class RecoverableIndex:
 
         Raises:
             Forbidden: when no index can be opened in the folder; the next call tries again.
+            IndexDamaged: when the reopened index says so too.
         """
         if not self._closed:
             try:
@@ -152,6 +153,7 @@ class RecoverableIndex:
         self._index = self._open_index()
         self._closed = False
         self.rebuilt = REBUILT
+        self._index.refresh()
 
     def writing(self, budget: Budget) -> AbstractContextManager[bool]:
         """Become the writer; yield ``False`` if another one stays busy until the deadline."""

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from fumishirube.budget import Budget
-from fumishirube.documents import Document, Link, LoaderRemark, Section
+from fumishirube.documents import LINK_KINDS, Document, Link, LoaderRemark, Section
 from fumishirube.model import Hit, LeftOut, MatchCount, Passage, Ranking, TermUse
 from fumishirube.places import Place
 from fumishirube.query import Query, Run
@@ -227,6 +227,7 @@ def _has_sound_values(document: Document) -> bool:
         _is_text(document.file_type)
         and (document.encoding is None or isinstance(document.encoding, str))
         and isinstance(document.facts, Mapping)
+        and _is_text(json.dumps({**document.facts}, default=str, ensure_ascii=False, skipkeys=True))
         and type(document.content) is int
         and document.content >= 0
     )
@@ -237,7 +238,7 @@ def _parts_fault(document: Document) -> str | None:
 
     checks: tuple[tuple[str, Any, Callable[[Any], bool]], ...] = (
         ("section", document.sections, partial(_is_section, length=length, lines=lines)),
-        ("link", document.links, partial(_is_at_line, Link, ("target", "text", "anchor"))),
+        ("link", document.links, _is_link),
         ("remark", document.remarks, partial(_is_at_line, LoaderRemark, ("code", "message"))),
         ("place", document.places, partial(_is_at_line, Place, ())),
     )
@@ -263,6 +264,10 @@ def _is_section(section: Any, length: int, lines: int) -> bool:
         and (not ancestors or all(map(_is_text, ancestors)))
         and (searched is None or _is_text(searched))
     )
+
+
+def _is_link(link: Any) -> bool:
+    return _is_at_line(Link, ("target", "text", "anchor"), link) and link.kind in LINK_KINDS
 
 
 def _is_at_line(kind: type[Any], texts: Sequence[str], part: Any) -> bool:

@@ -274,7 +274,8 @@ class PipelineContext:
         # What remains after some seconds is indexed beside the calls.
         budget = query.budget.within(SERVED_SECONDS) if background else query.budget
         delay = self.updates.delay if self.updates else None
-        state = indexed.bring_up_to_date(budget, progress, query.text, delay=delay)
+        with self._shared.guarded.damaged_again(self._configured.indexes):
+            state = indexed.bring_up_to_date(budget, progress, query.text, delay=delay)
         if background:
             background.follow_up(indexed, state)  # here, because the call may have left this behind
         elif vectors:

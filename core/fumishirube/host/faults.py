@@ -84,12 +84,14 @@ class FaultLog:
     def record(self, work: ForeignWork, problem: str, public: str = "", method: str = "") -> None:
         """Store and log a failure; in the log, ``public`` replaces what may quote a text."""
         with self._lock:
+            logged = self._logged.setdefault(work.key, set())
+            # A search knows only the type of an error, if the stage worked again in another run.
+            problem = next((each for _, each in logged if each.startswith(f"{problem}: ")), problem)
             fault = Fault(*work, problem=problem, last=time.time(), method=method)
             known = self._known()
             times = known[fault.key].times if fault.key in known else 0
             known[fault.key] = fault = replace(fault, times=times + 1)
             self._write(fault)
-            logged = self._logged.setdefault(fault.key, set())
             new = (fault.file, problem) not in logged and len(logged) < _LINES
             if new:
                 logged.add((fault.file, problem))

@@ -18,7 +18,14 @@ from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import described
-from fumishirube.host.offered_types import all_of, check_texts, check_writing, require_clause
+from fumishirube.host.offered_types import (
+    all_of,
+    check_texts,
+    check_toc,
+    check_writing,
+    is_source,
+    require_clause,
+)
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import listing_seconds
 from fumishirube.interrupts import is_interrupt
@@ -146,7 +153,7 @@ class GuardedTokenizer(NamedInErrors[Tokenizer]):
             return check_texts(finder(text))
 
 
-class GuardedLoader(GuardedStage[Loader]):
+class GuardedLoader(NamedInErrors[Loader]):
     """A loader of a plugin: a file on which it fails is skipped; its last listing stays."""
 
     _answers = (ToolError,)
@@ -230,6 +237,9 @@ class GuardedLoader(GuardedStage[Loader]):
             return super().__getattr__(name)
         return partial(self._loaded, getattr(self._stage, name))
 
+    def _checked(self, method: str, result: Any) -> Any:
+        return check_toc(method, super()._checked(method, result))
+
     def load(self, root: Root, source: Source) -> Document:
         """Return the document of a file; it is :class:`Unreadable` if the loader fails."""
         return self._loaded(self._stage.load, root, source)
@@ -267,13 +277,3 @@ class GuardedLoader(GuardedStage[Loader]):
 
 def _is_plain(path: str) -> bool:
     return path[:1] != "\\" and {"", ".", ".."}.isdisjoint(path.split("/"))
-
-
-def is_source(source: object) -> bool:
-    """Tell whether something is a source, with values of the right types."""
-    return (
-        isinstance(source, Source)
-        and isinstance(source.path, str)
-        and isinstance(source.governed_by, tuple | list)
-        and all(isinstance(path, str) for path in source.governed_by)
-    )

@@ -10,11 +10,12 @@ from types import UnionType
 from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from fumishirube.corpus import Bool, Everything, Holds, Pages, Part, Phrase, Term
-from fumishirube.engine.stage_results import MOST_ITEMS
+from fumishirube.documents import Source
+from fumishirube.engine.stage_results import MOST_ITEMS, document_fault
 from fumishirube.errors import ToolError
 from fumishirube.plugins.registry import StageKind
-from fumishirube.stages import Stage
-from fumishirube.surfaces import Surface
+from fumishirube.stages import Chapter, Contents, Stage
+from fumishirube.surfaces import Diagnostic, Surface
 from fumishirube.text.encoding import has_surrogates
 from fumishirube.tools.definitions import Answer, Params, Question, Tool, View
 from fumishirube.tools.resources import (
@@ -30,7 +31,10 @@ T = TypeVar("T")
 
 WrittenTerms: TypeAlias = tuple[str, str, Collection[str]]
 
-_KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View)
+_KINDS = (
+    *(Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View),
+    *(Diagnostic, Contents, Chapter),
+)
 _DESCRIBED = (Tool, Prompt, PromptParameter, Template, View)
 """Kinds with texts of the plugin alone; those of others may come from names of files."""
 
@@ -59,6 +63,7 @@ _MEMBERS: Mapping[type, Mapping[str, type]] = {
     Tool: {"examples": Mapping},
     Resources: {"templates": Template},
     Prompt: {"arguments": PromptParameter},
+    Contents: {"chapters": Chapter, "warnings": str},
 }
 
 
@@ -171,6 +176,25 @@ def check_texts(returned: Iterable[str], most: int = MOST_ITEMS) -> tuple[str, .
     if all(type(text) is str for text in texts):
         return texts
     return tuple(str.join("", [text]) for text in texts)  # f"{text}" would call its own method
+
+
+def is_source(source: object) -> bool:
+    """Tell whether something is a source, with values of the right types."""
+    return (
+        isinstance(source, Source)
+        and isinstance(source.path, str)
+        and isinstance(source.governed_by, tuple | list)
+        and all(isinstance(path, str) for path in source.governed_by)
+    )
+
+
+def check_toc(method: str, result: Any) -> Any:
+    """Return the table of contents, or the chapter, that a method of a loader returned."""
+    if method == "contents":
+        check_offers((result,), Contents)
+    if method == "chapter" and (fault := document_fault(result, getattr(result, "path", ""))):
+        raise TypeError(fault)
+    return result
 
 
 def check_writing(written: Any) -> WrittenTerms:

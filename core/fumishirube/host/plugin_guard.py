@@ -16,7 +16,7 @@ from typing import Any
 
 from fumishirube.disk.absolute_paths import shorten_paths
 from fumishirube.engine.owned_locks import working_thread
-from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
+from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
 from fumishirube.host.left_behind import undoing
@@ -25,6 +25,7 @@ from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
+from fumishirube.text.encoding import has_surrogates
 
 _PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
 """Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
@@ -210,11 +211,16 @@ def drop_paths(error: FumishirubeError) -> None:
 
 
 def is_answer(error: FumishirubeError) -> bool:
-    """Tell whether an error is one that a caller can get: with a code, and details of JSON."""
+    """Tell whether an error is one that a caller can get: with a code, and details of JSON.
+
+    The reason why a file is unreadable is a text that an index can store.
+    """
     try:
         payload = error.payload() if isinstance(error, ToolError) else {}
         json.dumps(payload, allow_nan=False)
-        return isinstance(payload.get("code", ""), str)
+        reason = error.reason if isinstance(error, Unreadable) else "damaged"
+        is_reason = isinstance(reason, str) and bool(reason) and not has_surrogates(reason)
+        return isinstance(payload.get("code", ""), str) and is_reason
     except Exception:  # a plugin may define the payload
         return False
 

@@ -13,7 +13,7 @@ import pytest
 
 from fumishirube import Document, Loader, Root, Section, Source, ToolError, Unreadable
 from fumishirube.engine.stage_results import document_fault
-from fumishirube.host.guarded_stages import is_source
+from fumishirube.host.offered_types import is_source
 from fumishirube.testing.contract import StageContract
 from fumishirube.text import Lines
 

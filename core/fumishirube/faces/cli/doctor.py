@@ -37,12 +37,13 @@ from fumishirube.faces.cli.reasons import (
 from fumishirube.faces.cli.workspace import opened, plugins_for, refused_by_servers, use_only
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
+from fumishirube.host.offered_types import all_of, check_offers
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.model import UnreadFiles
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
-from fumishirube.surfaces import HasDiagnostics
+from fumishirube.surfaces import Diagnostic, HasDiagnostics
 
 _OTHER_PLUGIN = "update or uninstall the plugin, or leave it out of the configuration"
 
@@ -141,7 +142,8 @@ def _diagnostics(application: Application, configured: ConfiguredSurface) -> Ite
         return
     try:
         with application.guarded.building(application.work(configured)):
-            diagnostics = [*surface.diagnostics(context)]
+            diagnostics = all_of(surface.diagnostics(context))
+            check_offers(diagnostics, Diagnostic)
     except PluginError as error:
         yield Check("FAIL", f"surface {configured.name}", str(error), _OTHER_PLUGIN)
         return

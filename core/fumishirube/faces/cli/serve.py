@@ -23,7 +23,7 @@ from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWr
 from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line
 from fumishirube.host.startup import server_name
 from fumishirube.interrupts import interrupt, release_interrupts
-from fumishirube.plugins.commands import exit_code_of
+from fumishirube.plugins.commands import Command, add_arguments_of
 
 _SPANS_MS = 200
 """Milliseconds for sending the last buffered spans."""
@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def add_log_level(parser: ArgumentParser, *, http: bool = False) -> None:
-    """Add ``--log-level``, as every command has it that serves; perhaps over ``http`` too."""
+    """Add ``--log-level`` to a verb that serves; ``serve`` has it, also for other ways to serve."""
     default = f"{QUIET_LEVEL}, over HTTP info" if http else QUIET_LEVEL
     help_text = f"the level of the log on standard error (default: {default})"
     parser.add_argument("--log-level", choices=LEVELS, help=help_text)
@@ -50,13 +50,26 @@ def serve(options: Namespace) -> int:
     """Serve until the client closes the connection; a variable of a plugin may choose its way."""
     share_memory_pools()
     options.wire = claim_wire()
+    signal.signal(signal.SIGTERM, interrupt)  # or the plugin that is imported would be blamed
     from fumishirube.faces.cli.workspace import plugins_for  # noqa: PLC0415 - the wire comes before any plugin
 
     options.plugins = plugins_for(options)
     for command in options.plugins.commands.ways_to_serve().values():
         if command.variable and os.environ.get(command.variable, "").strip():
-            return exit_code_of(command, command.load().run(options))
+            return _serve_by(command, options)
     return serve_stdio(options)
+
+
+def _serve_by(command: Command, options: Namespace) -> int:
+    """Serve as a variable chooses, with the defaults of the command's own options."""
+    from fumishirube.faces.cli.plugin_commands import run_command, watched  # noqa: PLC0415 - only they pay for it
+
+    parser = ArgumentParser()
+    with watched(command, options.plugins, options, "add_arguments"):
+        module = add_arguments_of(command, parser)
+    parser.parse_args([], options)
+    options.invoked, options.run = command, module.run
+    return run_command(options)
 
 
 run = serve
