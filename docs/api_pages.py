@@ -146,13 +146,13 @@ EXAMPLES = {
 ACTS = {
     "install_command": "raise ConfigError(f\"run: {install_command('http')}\")",
     "replace_file": "replace_file(file, text.encode(), durable=True)",
-    "check_database": "check_database(file)  # then sqlite3.connect(file)",
-    "check_tables": 'check_tables(base, "CREATE TABLE IF NOT EXISTS seen (path TEXT)")',
+    "DerivedDatabase": """seen = "CREATE TABLE IF NOT EXISTS seen (path TEXT)"
+base = DerivedDatabase(context.folder("state"), "seen.db", seen, pragmas=["synchronous = OFF"])
+paths = base.use(lambda opened: opened.execute("SELECT path FROM seen").fetchall())""",
     "made_folder": 'made_folder(context.folder("state").folder_below("counts")) / "counts.db"',
     "open_own": "handle = open_own(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)",
     "read_own": "content = read_own(file, 1024 * 1024)",
     "refuse_link": "refuse_link(folder)  # an OSError if it is one",
-    "remove_database": "remove_database(counts)  # a damaged one: the next connection makes it",
     "take_lock": "take_lock(handle, seconds=1.0)  # False: another process has it",
     "texts_of": "for passage_text in texts_of(corpus):\n    ...",
     "hook": "@hook\ndef register_refiners(register: Register[Refiner]) -> None:\n"

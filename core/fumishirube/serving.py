@@ -181,13 +181,12 @@ def streamable_mcp(
     *,
     report: CallReporter,
     inner: InnerCalls | None = None,
-    largest: int,
 ) -> Streamable:
-    """Return an ASGI application that serves MCP; the import takes most of a second.
+    """Return what answers requests of MCP; the import takes most of a second.
 
-    The caller has checked the Host and Origin headers, against rebound names (DNS rebinding).
-    ``report`` is called after every call, ``inner`` for those that a tool makes for one call.
-    ``largest`` is the limit of a request's body in bytes.
+    The caller has checked the Host and Origin headers, against rebound names (DNS rebinding), and
+    read the body. ``report`` is called after every call, ``inner`` for those that a tool makes for
+    one call.
     """
     from fumishirube.faces.mcp import streamable  # noqa: PLC0415 - half of a start's time
 
@@ -196,5 +195,4 @@ def streamable_mcp(
         name=server_name(application),
         report=report,
         inner=inner,
-        largest=largest,
     )

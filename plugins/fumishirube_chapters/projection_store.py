@@ -6,29 +6,28 @@ import logging
 import sqlite3
 from array import array
 from collections.abc import Callable, Collection, Sequence
-from contextlib import closing, suppress
 from pathlib import Path
 from struct import Struct
-from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from fumishirube import Root
-from fumishirube.disk import check_database, check_tables, made_folder, remove_database
+from fumishirube.disk import DerivedDatabase
 from fumishirube.text import OffsetMap, Projection, TextForm
 
 T = TypeVar("T")
 
 LOG = logging.getLogger("fumishirube.chapters")
 
-_LAYOUT = 2
 _MARK = int.from_bytes(b"FmsP")
 """The ``application_id`` of a file of projections, which the header of SQLite contains."""
 _MAGIC, _HEADER_BYTES, _MARK_AT = b"SQLite format 3\0", 100, slice(68, 72)
-_PATIENCE = 1.0
 _COUNT = Struct("<I")
 _MOST_MAPS = 4
 """Normal, folded, letters, separators; each has an odd count of pieces, the first at 0."""
-_TABLE = """
+_PRAGMAS = ("journal_mode = WAL", "synchronous = OFF")
+_SCHEMA = f"""
+PRAGMA application_id = {_MARK};
+PRAGMA user_version = 2;
 CREATE TABLE IF NOT EXISTS projections (
   manual TEXT, path TEXT, form TEXT, stamp TEXT, text TEXT, ways BLOB,
   PRIMARY KEY (manual, path, form)
@@ -60,21 +59,18 @@ class ProjectionStore:
     def __init__(
         self, folder: Root, name: str = "projections.sqlite", *, named: bool = False
     ) -> None:
-        self._folder = folder
+        self._base = DerivedDatabase(folder, name, _SCHEMA, pragmas=_PRAGMAS, check=self._check)
         self._file = folder.path / name
         self._named = named
-        self._connection: sqlite3.Connection | None = None
         self._broken = False
-        self._lock = Lock()
 
     def get(self, manual: str, path: str, stamp: str, form: TextForm) -> Projection | None:
         """Return the stored projection of this state of a file, or ``None``."""
         sql = "SELECT text, ways FROM projections WHERE manual=? AND path=? AND form=? AND stamp=?"
-        with self._lock:
-            if self._broken or (self._connection is None and not self._file.exists()):
-                return None
-            key = (manual, path, _key(form), stamp)
-            row = self._done(lambda connection: connection.execute(sql, key).fetchone())
+        if self._broken or not self._file.exists():
+            return None
+        key = (manual, path, _key(form), stamp)
+        row = self._done(lambda connection: connection.execute(sql, key).fetchone())
         return None if row is None else _unpacked(*row)
 
     def put(
@@ -97,30 +93,17 @@ class ProjectionStore:
             )
             for stored in projections
         ]
-        with self._lock:
-            if not self._broken and rows:
-                self._done(lambda connection: _replace(connection, rows, only))
+        if not self._broken and rows:
+            self._done(lambda connection: _replace(connection, rows, only))
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._disconnect()
+        self._base.close()
 
     def _done(self, act: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Return what a function did with the file; ``None`` if it cannot be used.
-
-        Derived data: a damaged file is made again.
-        """
+        """Return what a function did with the file; ``None`` if it cannot be used."""
         try:
-            try:
-                return act(self._open())
-            except sqlite3.OperationalError:
-                raise  # locked by another process, or no permission: not damaged
-            except sqlite3.DatabaseError:
-                self._disconnect()
-                self._check()
-                remove_database(self._file)
-                return act(self._open())
+            return self._base.use(act)
         except ForeignFile:
             self._broken = True
             LOG.warning(
@@ -132,27 +115,12 @@ class ProjectionStore:
         except (sqlite3.Error, OSError) as error:
             self._broken = True
             LOG.warning("projections are not stored: %s", type(error).__name__)
-            self._disconnect()
         return None
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._check()
-            made_folder(self._folder)
-            check_database(self._file)
-            self._connection = _connected(self._file)
-        return self._connection
 
     def _check(self) -> None:
         """Raise :class:`ForeignFile` for a named file that another program has made."""
         if self._named and self._file.exists() and not _is_ours(self._file):
             raise ForeignFile
-
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(sqlite3.Error):
-                connection.close()
 
 
 def _is_ours(file: Path) -> bool:
@@ -165,27 +133,6 @@ def _is_ours(file: Path) -> bool:
     with file.open("rb") as opened:
         header = opened.read(_HEADER_BYTES)
     return not header or (header.startswith(_MAGIC) and int.from_bytes(header[_MARK_AT]) == _MARK)
-
-
-def _connected(file: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(file, timeout=_PATIENCE, check_same_thread=False)
-    try:
-        # Before the log is used, so that the mark is in the file even after a crash.
-        with closing(connection.execute("PRAGMA application_id")) as cursor:
-            if cursor.fetchone()[0] != _MARK:
-                connection.execute(f"PRAGMA application_id={_MARK}")
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=OFF")
-        with closing(connection.execute("PRAGMA user_version")) as cursor:
-            if cursor.fetchone()[0] != _LAYOUT:
-                connection.execute("DROP TABLE IF EXISTS projections")
-                connection.execute(f"PRAGMA user_version={_LAYOUT}")
-        connection.execute(_TABLE)
-        check_tables(connection, _TABLE)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -10,7 +10,7 @@ import anyio
 from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from fumishirube.serving import CatalogPublisher, InnerCalls, ToolHost, streamable_mcp
 from fumishirube_http.limits import MESSAGE, check_values, read_body
@@ -37,7 +37,7 @@ class McpEndpoint:
         self._application = application
         self._publisher = publisher
         self._report = CallRecorder(record, "mcp", person)
-        self._served: ASGIApp | None = None
+        self._answer: Callable[[Scope, bytes | None, Receive, Send], Awaitable[None]] | None = None
         self._ready: anyio.Event | None = None
 
     @asynccontextmanager
@@ -56,15 +56,17 @@ class McpEndpoint:
         """Answer a request."""
         if self._ready is not None:
             await self._ready.wait()
+        body = None
         if scope["method"] == "POST":
             body = await read_body(Headers(scope=scope), receive, MESSAGE)
             if body is None:
                 await Response(status_code=HUNG_UP)(scope, receive, send)
                 return
             await to_thread.run_sync(check_values, body)
-            receive = _again(body, receive)
-        # Without its lifespan, as in some tests, the application has no sessions.
-        await (self._served or reply(overload()))(scope, receive, send)
+        if self._answer is None:  # without its lifespan, as in some tests, it has no sessions
+            await reply(overload())(scope, receive, send)
+        else:
+            await self._answer(scope, body, receive, send)
 
     async def _run(self, ready: anyio.Event) -> None:
         make = partial(
@@ -73,20 +75,9 @@ class McpEndpoint:
             self._publisher,
             report=self._report,
             inner=self._inner,
-            largest=MESSAGE,
         )
         served = await to_thread.run_sync(make, abandon_on_cancel=True)
         async with served.running():
-            self._served = served
+            self._answer = served.answer
             ready.set()
             await anyio.sleep_forever()
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a function that receives a body again."""
-    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def again() -> Message:
-        return first.pop() if first else await receive()
-
-    return again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import sys
 import time
@@ -225,6 +226,21 @@ def test_a_file_of_projections_with_damaged_pages_is_made_again(tmp_path: Path) 
     with closing(sqlite3.connect(store)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("SELECT count(*) FROM projections").fetchone() == (60,)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file stays there")
+def test_projections_that_are_removed_under_a_server_are_stored_again(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
+    chapter = workspace / "manuals" / NAME / "a.txt"
+    store = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    with Fumishirube(workspace) as server:
+        for number in range(2):
+            os.utime(chapter, (1_600_000_000 + number,) * 2)
+            assert searched(server, "帝王切開", mode="loose") == ["a"]
+            with closing(sqlite3.connect(store)) as connection:
+                rows = connection.execute("SELECT path FROM projections").fetchall()
+            assert rows == [("a.txt",)]
+            shutil.rmtree(store.parent)
 
 
 def database(file: Path, *statements: str) -> None:

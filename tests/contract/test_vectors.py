@@ -243,6 +243,12 @@ def spoil(file: Path) -> None:
         base.execute("UPDATE identity SET value = 'another'")
 
 
+def spoil_text(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as base, base:
+        base.execute("UPDATE vectors SET key = CAST(x'ff' AS TEXT) WHERE id = 1")
+        base.execute("UPDATE identity SET value = 'another'")
+
+
 @pytest.mark.many_cases
 @pytest.mark.parametrize(
     "harm",
@@ -252,6 +258,7 @@ def spoil(file: Path) -> None:
         pytest.param(lambda file: file.write_bytes(b""), id="emptied"),
         pytest.param(lambda file: file.unlink(), id="removed"),
         pytest.param(spoil, id="vector-of-other-length"),
+        pytest.param(spoil_text, id="no-utf-8"),
     ],
 )
 def test_a_damaged_file_of_vectors_is_made_again(

@@ -23,6 +23,7 @@ from manuals import ask, fumishirube, opened, write
 from team import Caller
 
 from fumishirube import Root
+from fumishirube.disk import DerivedDatabase
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
 from fumishirube.disk.rights import FolderRights
@@ -375,6 +376,29 @@ def test_a_database_with_what_is_not_ours_is_made_again(
     use(tmp_path)
     with closing(sqlite3.connect(file)) as base:
         assert base.execute(content).fetchall() == ours
+
+
+def test_a_database_that_another_process_has_made_again_stays(tmp_path: Path) -> None:
+    def rows(base: sqlite3.Connection, *more: str) -> list[str]:
+        with base:
+            base.executemany("INSERT INTO mine VALUES (?)", [(each,) for each in more])
+        return [text for (text,) in base.execute("SELECT text FROM mine")]
+
+    def database(on_damage: Callable[[BaseException], object]) -> DerivedDatabase:
+        schema = "CREATE TABLE IF NOT EXISTS mine (text)"
+        return DerivedDatabase(Root(tmp_path), "a.db", schema, on_damage=on_damage)
+
+    faster = database(lambda _: None)
+    damages: list[BaseException] = []
+
+    def meanwhile(error: BaseException) -> None:
+        damages.append(error)
+        assert faster.use(lambda base: rows(base, "new")) == ["new"]
+
+    (tmp_path / "a.db").write_bytes(b"no database" * 99)
+    with closing(faster), closing(database(meanwhile)) as slower:
+        assert slower.use(rows) == ["new"]
+    assert len(damages) == 1
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ ONLY_IN = {
     "re2": ("plugins/fumishirube_stages/scorers/regex.py",),
     "regex": ("plugins/fumishirube_stages/scorers/worker.py",),
     "sqlite3": (
-        "core/fumishirube/disk/own_files.py",
+        "core/fumishirube/disk/databases.py",
         "plugins/fumishirube_chapters/projection_store.py",
         "core/fumishirube/engine/vectors/vector_file.py",
         "core/fumishirube/engine/vectors/section_vectors.py",

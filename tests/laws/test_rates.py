@@ -149,16 +149,16 @@ def test_a_process_opens_the_file_once(tmp_path: Path, monkeypatch: pytest.Monke
     opened: list[object] = []
     connect = sqlite3.connect
 
-    def counted(*arguments: Any, **named: Any) -> sqlite3.Connection:
-        opened.append(arguments)
-        return connect(*arguments, **named)
+    def counted(path: Path, **named: Any) -> sqlite3.Connection:
+        opened.append(path)
+        return connect(path, **named)
 
     monkeypatch.setattr(sqlite3, "connect", counted)
     file, other = tmp_path / "rates.db", tmp_path / "other" / "rates.db"
     first = Rates(file)
     assert _calls(first, 3) == 3
-    assert len(opened) == 1
+    assert opened.count(file) == 1
     _calls(Rates(other), 1)
     other.replace(file)
     assert _calls(first, 9) == 4, "one is used in the file that is there now"
-    assert len(opened) == 3
+    assert opened.count(file) == 2

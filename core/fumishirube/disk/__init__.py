@@ -1,5 +1,6 @@
 """Files below a root: names, listings, locks, watches and durable writes."""
 
+from fumishirube.disk.databases import DerivedDatabase
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import (
@@ -12,13 +13,10 @@ from fumishirube.disk.names import (
     is_below,
 )
 from fumishirube.disk.own_files import (
-    check_database,
-    check_tables,
     made_folder,
     open_own,
     read_own,
     refuse_link,
-    remove_database,
 )
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.scratch import ScratchFolder, replace_file
@@ -31,6 +29,7 @@ __all__ = [
     "LITERAL",
     "OFFICE_LOCKS",
     "OTHERS",
+    "DerivedDatabase",
     "FolderEntry",
     "FolderRights",
     "ScratchFolder",
@@ -38,8 +37,6 @@ __all__ = [
     "UnlistedReason",
     "Watch",
     "WritableRoot",
-    "check_database",
-    "check_tables",
     "clean_name",
     "clean_new_path",
     "clean_path",
@@ -51,7 +48,6 @@ __all__ = [
     "open_own",
     "read_own",
     "refuse_link",
-    "remove_database",
     "replace_file",
     "take_lock",
 ]

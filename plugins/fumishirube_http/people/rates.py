@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 from pathlib import Path
 from threading import Lock
 from time import time
 from typing import NamedTuple
 
-from fumishirube.disk import check_database, check_tables, remove_database
+from fumishirube import Root
+from fumishirube.disk import DerivedDatabase
 
 FILE = "rates.db"
 _MINUTE = 60.0
-_WAIT_SECONDS = 1.0
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_PRAGMAS = ("journal_mode = TRUNCATE", "synchronous = OFF")
+"""A lost count of seconds harms nobody."""
 _SCHEMA = "CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, remaining REAL, at REAL)"
 _USABLE = (
     "SELECT remaining, at FROM rates WHERE name = ?"
@@ -54,7 +54,7 @@ class Rates:
 
     def __init__(self, file: Path | None = None) -> None:
         self.shared = file is not None
-        self._base = None if file is None else _RateFile(file)
+        self._base = None if file is None else _database(file)
         self._own: dict[str, Allowance] = {}
         self._lock = Lock()
         self._problem = ""
@@ -63,7 +63,7 @@ class Rates:
         """Use some calls of a person; return the seconds until there are so many, 0 for now."""
         if self._base is not None:
             try:
-                wait = self._base.use(name, number, per_minute)
+                wait = self._base.use(lambda base: _use(base, name, number, per_minute))
             except (sqlite3.Error, OSError) as error:
                 self._note(str(error))
             else:
@@ -85,61 +85,11 @@ class Rates:
             _log.warning("all workers count the calls of people together again")
 
 
-class _RateFile:
-    """A file of rates, with one connection while it is the one under its name."""
+def _database(file: Path) -> DerivedDatabase:
+    def log(_: BaseException) -> None:
+        _log.warning("%s is damaged and made again: no calls of people are used", file.name)
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._lock = Lock()
-        self._base: sqlite3.Connection | None = None
-        self._status: os.stat_result | None = None
-
-    def use(self, name: str, number: int, per_minute: int) -> float:
-        with self._lock:
-            try:
-                return _use(self._current(), name, number, per_minute)
-            except sqlite3.DatabaseError as error:
-                self._close()
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:  # the primary code
-                    raise
-            _log.warning(
-                "%s is damaged and made again: no calls of people are used", self._file.name
-            )
-            remove_database(self._file)
-            return _use(self._current(), name, number, per_minute)
-
-    def _current(self) -> sqlite3.Connection:
-        """Return the connection, opened again if the file was deleted or replaced."""
-        if self._base is not None and not self._is(self._status):
-            self._close()
-        while self._base is None:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            check_database(self._file)
-            self._file.touch()
-            status = self._file.stat()
-            self._base = sqlite3.connect(
-                self._file, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
-            )
-            self._base.execute("PRAGMA journal_mode = TRUNCATE")
-            self._base.execute("PRAGMA synchronous = OFF")  # a lost count of seconds harms nobody
-            self._base.execute(_SCHEMA)
-            check_tables(self._base, _SCHEMA)
-            self._status = status
-            if not self._is(status):  # replaced meanwhile
-                self._close()
-        return self._base
-
-    def _is(self, status: os.stat_result | None) -> bool:
-        """Tell whether the file is the same one as before."""
-        try:
-            return status is not None and os.path.samestat(status, self._file.stat())
-        except OSError:
-            return False
-
-    def _close(self) -> None:
-        base, self._base = self._base, None
-        if base is not None:
-            base.close()
+    return DerivedDatabase(Root(file.parent), file.name, _SCHEMA, pragmas=_PRAGMAS, on_damage=log)
 
 
 def _use(base: sqlite3.Connection, name: str, number: int, per_minute: int) -> float:

@@ -220,7 +220,7 @@ class StoredVectors:
         """Read what this or another process has committed."""
         try:
             new = self._file.read(self._position)
-        except (sqlite3.OperationalError, OSError):
+        except (sqlite3.Error, OSError):
             _log.exception("the vectors cannot be read now")
             return
         if new.position == self._position:

@@ -12,15 +12,9 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from fumishirube.disk.databases import DerivedDatabase, check_database, remove_database
 from fumishirube.disk.locks import take_lock
-from fumishirube.disk.own_files import (
-    check_database,
-    check_tables,
-    made_folder,
-    open_own,
-    own_entries,
-    remove_database,
-)
+from fumishirube.disk.own_files import made_folder, open_own, own_entries
 from fumishirube.disk.roots import Root
 
 T = TypeVar("T")
@@ -30,15 +24,17 @@ _log = logging.getLogger("fumishirube")
 SectionKeys: TypeAlias = tuple[tuple[str, ...], ...]
 """The keys of the pieces of each section of a file, in order."""
 
-_FORMAT = 1
-_WAIT_SECONDS = 30.0
 _TURN_SECONDS = 0.05
 _SCHEMA = """
-    CREATE TABLE vectors (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, vector BLOB);
-    CREATE TABLE files (id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE, stamp TEXT,
+    CREATE TABLE IF NOT EXISTS
+        vectors (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, vector BLOB);
+    CREATE TABLE IF NOT EXISTS
+        files (id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE, stamp TEXT,
                         sections TEXT);
-    CREATE TABLE identity (value TEXT);
+    CREATE TABLE IF NOT EXISTS identity (value TEXT);
+    PRAGMA user_version = 1;
 """
+_IDENTIFY = "INSERT INTO identity SELECT ? WHERE NOT EXISTS (SELECT 1 FROM identity)"
 
 
 class FileKeys(NamedTuple):
@@ -82,12 +78,20 @@ class VectorFile:
         """Return what was committed after a position."""
         if not own_entries(self._folder, self._path.name):
             return NewRows(Position(), (), (), complete=since != Position())
-        return self._repeated(lambda base: _read(base, since))
+
+        def read(base: sqlite3.Connection) -> NewRows:
+            try:
+                return _read(base, since)
+            except (ValueError, TypeError) as error:
+                raise sqlite3.DatabaseError(str(error)) from error
+
+        return self._used(read)
 
     def write(self, vectors: Iterable[tuple[str, bytes]], files: Iterable[FileKeys]) -> None:
         """Store vectors and files in one commit."""
         rows = [(path, stamp, json.dumps(sections)) for path, stamp, sections in files]
         self._commit(
+            (_IDENTIFY, [(secrets.token_hex(8),)]),
             ("INSERT OR IGNORE INTO vectors (key, vector) VALUES (?, ?)", [*vectors]),
             ("INSERT OR REPLACE INTO files (path, stamp, sections) VALUES (?, ?, ?)", rows),
         )
@@ -119,56 +123,26 @@ class VectorFile:
                 for statement, rows in statements:
                     base.executemany(statement, rows)
 
-        self._repeated(run)
+        self._used(run)
 
-    def _repeated(self, use: Callable[[sqlite3.Connection], T]) -> T:
-        """Use the file; if it is damaged, delete it and use a new one."""
-        try:
-            with closing(self._open()) as base:
-                return use(base)
-        except sqlite3.OperationalError:  # locked, full or not allowed: nothing is damaged
-            raise
-        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-            _log.warning("a file of vectors is damaged, and is made again: %s", error)
-            self.remove()
-        with closing(self._open()) as base:
-            return use(base)
+    def _used(self, act: Callable[[sqlite3.Connection], T]) -> T:
+        log = partial(_log.warning, "a file of vectors is damaged, and is made again: %s")
+        base = DerivedDatabase(
+            self._folder, self._path.name, _SCHEMA, patience=30, check=self._check, on_damage=log
+        )
+        with closing(base):
+            return base.use(act)
 
-    def _open(self) -> sqlite3.Connection:
-        made_folder(self._folder)
+    def _check(self) -> None:
         try:
             check_database(self._path)
         except OSError:
             self.remove()
-        base = sqlite3.connect(self._path, timeout=_WAIT_SECONDS)
-        try:
-            if base.execute("PRAGMA user_version").fetchone() != (_FORMAT,):
-                _create(base)
-            check_tables(base, _SCHEMA)
-        except BaseException:
-            base.close()
-            raise
-        return base
-
-
-def _create(base: sqlite3.Connection) -> None:
-    """Make the tables of a new file; raise if it is none, but has another format."""
-    base.execute("BEGIN IMMEDIATE")
-    if base.execute("PRAGMA user_version").fetchone() == (_FORMAT,):  # another process was faster
-        base.rollback()
-        return
-    if base.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
-        raise sqlite3.DatabaseError("it has another format")
-    for statement in _SCHEMA.split(";"):
-        base.execute(statement)
-    base.execute("INSERT INTO identity VALUES (?)", (secrets.token_hex(8),))
-    base.execute(f"PRAGMA user_version = {_FORMAT}")
-    base.commit()
 
 
 def _read(base: sqlite3.Connection, since: Position) -> NewRows:
     base.execute("BEGIN")  # the rows of one commit
-    ((identity,),) = base.execute("SELECT value FROM identity").fetchall()
+    ((identity,),) = base.execute("SELECT value FROM identity").fetchall() or [("",)]
     complete = identity != since.identity
     start = Position(identity) if complete else since
     vectors = base.execute(

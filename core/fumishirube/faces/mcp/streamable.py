@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from codecs import BOM_UTF8
 from collections import OrderedDict
 from contextlib import AbstractAsyncContextManager
@@ -50,10 +51,10 @@ class _OpenSession:
 
 
 class Streamable:
-    """An ASGI application that serves a published catalog while ``running``.
+    """Answers requests with a published catalog while ``running``.
 
     The caller has checked the Host and Origin headers. ``inner`` is for calls that a tool makes for
-    one call. ``largest`` is the limit of a request's body in bytes.
+    one call.
     """
 
     def __init__(
@@ -63,7 +64,6 @@ class Streamable:
         name: str,
         report: CallReporter,
         inner: InnerCalls | None,
-        largest: int,
     ) -> None:
         server = build_server(
             publisher,
@@ -79,26 +79,26 @@ class Streamable:
             server,
             security_settings=checked,
             session_idle_timeout=IDLE,
-            max_request_body_size=largest,
+            max_request_body_size=sys.maxsize,  # the caller has read it
             max_sessions=SESSIONS + AT_ONCE,
         )
         server.middleware.append(self._begin)
-        self._largest = largest
         self._open: OrderedDict[str, _OpenSession] = OrderedDict()
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Run the session manager while the body runs, then end all sessions. It runs once only."""
         return self._manager.run()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; if it opens a session too many, end the one that is idle longest."""
+    async def answer(self, scope: Scope, body: bytes | None, receive: Receive, send: Send) -> None:
+        """Answer a request; if it opens a session too many, end the one that is idle longest.
+
+        ``body`` is that of a POST, which the caller has received.
+        """
         message = None
-        if scope["method"] == "POST":
-            body = await _read(receive, self._largest)
+        if body is not None:
             message = await to_thread.run_sync(parsed_line, body, from_json) or _NO_MESSAGE
             if isinstance(message, RefusedLine):
-                status = 413 if len(body) > self._largest else 400
-                await _reply(message.answer, status)(scope, receive, send)
+                await _reply(message.answer)(scope, receive, send)
                 return
             if isinstance(message, types.JSONRPCError):  # perhaps in place of a broken response
                 body = encoded(message)
@@ -116,7 +116,7 @@ class Streamable:
         identity = str(message.id)  # as the manager tells its requests apart
         if identity in known.ids:
             refusal = error_message(message.id, types.INVALID_REQUEST, "this id is in use")
-            await _reply(refusal, 400)(scope, receive, send)
+            await _reply(refusal)(scope, receive, send)
             return
         known.ids.add(identity)
         try:
@@ -226,19 +226,8 @@ async def _discard(_: Message) -> None:
     pass
 
 
-def _reply(refusal: types.JSONRPCError, status: int) -> Response:
-    return Response(encoded(refusal), status, media_type="application/json")
-
-
-async def _read(receive: Receive, most: int) -> bytes:
-    """Return the body of a request; the rest of one with more bytes is not read."""
-    body = bytearray()
-    more = True
-    while more and len(body) <= most:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    return bytes(body)
+def _reply(refusal: types.JSONRPCError) -> Response:
+    return Response(encoded(refusal), 400, media_type="application/json")
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
