@@ -18,6 +18,7 @@ from fumishirube.commands import (
     TrustRequest,
     add_json,
     complain,
+    filled,
     one_of,
     opened,
     print_json,
@@ -162,8 +163,13 @@ def _shown(change: _Change, options: Namespace) -> Iterator[str]:
     if change.is_one:
         yield from change.diff()
     else:
-        there = "does not name" if options.remove else "names already"
-        yield translated(f"{change.file.path} {there} {options.name!r} this way; nothing to change")
+        yield filled(
+            "{0} does not name {1} this way; nothing to change"
+            if options.remove
+            else "{0} names already {1} this way; nothing to change",
+            change.file.path,
+            repr(options.name),
+        )
 
 
 def _result(change: _Change, backup: Path | None, *, removed: bool) -> str:

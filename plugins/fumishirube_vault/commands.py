@@ -197,7 +197,7 @@ def _log_lines(answer: Any) -> Iterator[str]:
     yield from table(rows)
     more = answer["total"] - len(rows)
     if more:
-        yield translated(f"… and {counted(more, 'write')} more")
+        yield filled("… and {0} more", translated(counted(more, "write")))
     if not rows:
         yield translated("nothing was written yet")
 

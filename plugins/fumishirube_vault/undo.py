@@ -10,6 +10,8 @@ from fumishirube_vault.history import UndoableWrite, WriteId, undoable_writes, w
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath, may_write
 
+Turn = Literal["undo", "redo"]
+
 
 class UndoParams(Params):
     """The write, by id; else the last one, of the vault or of one note."""
@@ -22,7 +24,7 @@ class UndoAnswer(Answer):
     """What was done to the note; ``content_hash`` is null when it was deleted."""
 
     path: str
-    action: Literal["undo", "redo"]
+    action: Turn
     id: str
     of: str
     content_hash: str | None
@@ -30,38 +32,28 @@ class UndoAnswer(Answer):
 
 def undo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
     """Return the tool."""
-
-    def run(params: UndoParams, _: Call) -> UndoAnswer:
-        return _turned(notes, _chosen(notes, params, undone=False), "undo")
-
-    return Tool(
-        name="vault_undo",
-        title="Take a write back",
-        summary=(
-            "Take back the last write to the vault, or to one note, or the one with an id from "
-            "vault_history: the note is again what it was before. A note that was changed since "
-            "is a conflict. Taking back is a write too, and stays in the history."
-        ),
-        params=UndoParams,
-        answer=UndoAnswer,
-        run=run,
-        read_only=False,
-        destructive=True,
-        idempotent=False,
-        examples=({}, {"path": "projects/plan.md"}),
+    summary = (
+        "Take back the last write to the vault, or to one note, or the one with an id from "
+        "vault_history: the note is again what it was before. A note that was changed since "
+        "is a conflict. Taking back is a write too, and stays in the history."
     )
+    return _tool(notes, "undo", "Take a write back", summary)
 
 
 def redo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
     """Return the tool that redoes an undone write."""
+    summary = "Do again what was taken back: the last of it, or the write with this id."
+    return _tool(notes, "redo", "Do a write again", summary)
 
+
+def _tool(notes: NoteStore, action: Turn, title: str, summary: str) -> Tool[UndoParams, UndoAnswer]:
     def run(params: UndoParams, _: Call) -> UndoAnswer:
-        return _turned(notes, _chosen(notes, params, undone=True), "redo")
+        return _turned(notes, _chosen(notes, params, undone=action == "redo"), action)
 
     return Tool(
-        name="vault_redo",
-        title="Do a write again",
-        summary="Do again what was taken back: the last of it, or the write with this id.",
+        name=f"vault_{action}",
+        title=title,
+        summary=summary,
         params=UndoParams,
         answer=UndoAnswer,
         run=run,
@@ -92,7 +84,7 @@ def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWr
     return fitting[-1]
 
 
-def _turned(notes: NoteStore, past: UndoableWrite, action: Literal["undo", "redo"]) -> UndoAnswer:
+def _turned(notes: NoteStore, past: UndoableWrite, action: Turn) -> UndoAnswer:
     """Restore the content before the last turn of a write, if the note is unchanged since.
 
     The journal may come with a stranger's vault: paths are checked like those of any write.

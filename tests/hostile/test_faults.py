@@ -156,7 +156,8 @@ def test_a_file_on_which_a_loader_fails_is_skipped_and_named(
     done = plugin_venv.fumishirube(workspace, "find", "beacon", "--json")
     assert done.returncode == 0
     assert [hit["ref"]["path"] for hit in json.loads(done.stdout)["hits"]] == ["good.note"]
-    assert f"plugin broken-loader: {FAILED.format('m/bad.note')}" in done.stderr
+    named = f"plugin broken-loader (broken-plugins): {FAILED.format('m/bad.note')}"
+    assert named in done.stderr
     (fault,) = reports(plugin_venv, workspace)["broken-loader"]["faults"]
     assert fault.startswith(FAILED.format("m/bad.note") + ": the loader has divided by zero")
     findings = failing(plugin_venv, workspace)
@@ -297,7 +298,7 @@ def test_after_a_crash_the_next_start_names_the_plugin_that_was_running(
     configure(workspace, "")
     again = plugin_venv.fumishirube(workspace, "find", "solar")
     assert again.returncode == 0
-    assert f"problem: plugin broken-kill: {CRASH}" in again.stderr
+    assert f"problem: plugin broken-kill (broken-plugins): {CRASH}" in again.stderr
     assert "broken-kill" not in plugin_venv.fumishirube(workspace, "find", "solar").stderr
     (fault,) = reports(plugin_venv, workspace)["broken-kill"]["faults"]
     assert fault.startswith(CRASH)
@@ -312,7 +313,7 @@ def test_a_server_names_the_plugin_that_ended_the_one_before(
     plugin_venv.fumishirube(workspace, "find", "solar")
     wire = serving()
     wire.ok("manual_ls")
-    assert f"plugin broken-kill: {CRASH}" in wire.hang_up()
+    assert f"plugin broken-kill (broken-plugins): {CRASH}" in wire.hang_up()
 
 
 @pytest.mark.parametrize("verb", [("plugins",), ("find", "solar"), ("serve",)], ids=" ".join)

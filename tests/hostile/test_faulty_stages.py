@@ -64,7 +64,7 @@ def test_a_server_answers_without_the_stage_and_says_so(
     assert best["ref"] == {"path": "a.md", "start_line": 1}
     assert best["score"] == best["score"], "no score is NaN"
     wire.ping()
-    assert f"plugin {plugin}: {stage} failed" in wire.hang_up()
+    assert f"plugin {plugin} (broken-plugins): {stage} failed" in wire.hang_up()
 
 
 @pytest.mark.parametrize(("stages", "plugin", "stage"), CASES)
@@ -75,7 +75,7 @@ def test_the_command_line_plugins_and_doctor_name_plugin_and_stage(
     done = plugin_venv.fumishirube(workspace, "find", "solar winter", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["hits"]
-    assert f"problem: plugin {plugin}: {stage} failed" in done.stderr
+    assert f"problem: plugin {plugin} (broken-plugins): {stage} failed" in done.stderr
     assert "failed and was skipped" not in done.stderr, "it says why"
     assert "rebuild" not in done.stderr
     listed = json.loads(plugin_venv.fumishirube(workspace, "plugins", "--json").stdout)
@@ -113,7 +113,9 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
     assert "sleeping-refiner" in answer["degraded"]
     assert " s" in answer["degraded"]
     assert answer["candidates"] > 0
-    assert "plugin broken-sleep: refiner 'sleeping-refiner' failed" in wire.hang_up()
+    assert (
+        "plugin broken-sleep (broken-plugins): refiner 'sleeping-refiner' failed" in wire.hang_up()
+    )
 
 
 LISTER = "loaders: [{use: sleeping-lister}, {use: markdown}]"
@@ -140,7 +142,7 @@ def test_a_command_does_not_wait_for_a_plugin_that_sleeps_while_it_indexes(
     assert answer["candidates"] > 0
     assert f"{stage} of plugin broken-sleep" in answer["degraded"]
     assert told in answer["degraded"]
-    assert f"problem: plugin broken-sleep: {stage} failed" in done.stderr
+    assert f"problem: plugin broken-sleep (broken-plugins): {stage} failed" in done.stderr
 
 
 def test_a_process_whose_first_update_is_left_behind_searches_what_others_have_indexed(
@@ -423,8 +425,8 @@ def test_a_loader_that_sleeps_holds_no_call_longer_than_its_time(
     assert wire.ok("manual_grep", any=["lighthouse"], manual_id="m")["total"]
     stderr = wire.hang_up()
     assert stderr.count("asleep over a.nap") == 1, "it is loaded once"
-    problem = "plugin broken-sleep: loader 'sleeping-loader' failed on m/a.nap: it was abandoned"
-    assert problem in stderr
+    problem = "loader 'sleeping-loader' failed on m/a.nap: it was abandoned"
+    assert f"plugin broken-sleep (broken-plugins): {problem}" in stderr
     assert "damaged" not in stderr
 
 
@@ -472,7 +474,8 @@ def test_a_tokenizer_that_fails_is_named_in_the_error_and_the_server_goes_on(
     assert refused["code"] == "internal_error"
     assert refused["message"].startswith(named)
     wire.ping()
-    assert f"plugin broken-tokenizer: tokenizer '{name}' failed: {error}" in wire.hang_up()
+    named = f"plugin broken-tokenizer (broken-plugins): tokenizer '{name}' failed: {error}"
+    assert named in wire.hang_up()
 
 
 VANDAL = """

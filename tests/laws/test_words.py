@@ -1,7 +1,11 @@
-"""What a model reads of the server, and what it costs: words, schemas, a search's answer."""
+"""What a model reads of the server, and what it costs: words, schemas, a search's answer.
+
+And how the command line words what it translates for people.
+"""
 
 from __future__ import annotations
 
+import ast
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +17,8 @@ from stdio import HELLO, Fumishirube, Wire
 from fumishirube.text import estimate_tokens
 from fumishirube.tools.calls import compact
 
-SAMPLES = Path(__file__).parents[2] / "manuals"
+PROJECT = Path(__file__).parents[2]
+SAMPLES = PROJECT / "manuals"
 TOOLS = 2_600
 """Tokens of the tools' names, descriptions and input schemas."""
 FOUND = 2_000
@@ -127,3 +132,22 @@ def test_a_search_costs_little(server: Fumishirube, manual_id: str, query: str, 
     found = server.ok("manual_find", manual_id=manual_id, query=query, required_terms=[term])
     assert len(found["inline_hits"]["items"]) == 5
     assert estimate_tokens(compact(found)) <= FOUND
+
+
+def test_values_fill_a_template_after_it_is_translated() -> None:
+    """A text that contains its values would be guessed back to a template of the catalog."""
+    files = [file for room in ("core", "plugins") for file in (PROJECT / room).rglob("*.py")]
+    calls = [(file, call) for file in files for call in _calls_of("translated", file)]
+    assert len(calls) > 50
+    filled_before = [
+        f"{file.relative_to(PROJECT)}:{call.lineno}"
+        for file, call in calls
+        if any(isinstance(part, ast.JoinedStr) for part in ast.walk(call))
+    ]
+    assert filled_before == [], 'write filled("… {0}", value)'
+
+
+def _calls_of(function: str, file: Path) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == function:
+            yield node

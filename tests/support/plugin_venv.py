@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ import stdio
 from stdio import Wire
 
 PROJECT = Path(__file__).parents[2]
+EXAMPLES = [*(PROJECT / "examples").rglob("pyproject.toml")]
 
 Serving = Callable[[], Wire]
 
@@ -71,9 +73,11 @@ class PluginVenv:
     wheels: Mapping[str, Path]
 
     @property
-    def examples(self) -> set[str]:
-        """The names of the example distributions."""
-        return set(self.wheels) - {"fumishirube"}
+    def plugins(self) -> dict[str, str]:
+        """The modules of the examples by plugin."""
+        tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in EXAMPLES]
+        groups = [group for table in tables for group in table["project"]["entry-points"].values()]
+        return {name: module for group in groups for name, module in group.items()}
 
     @property
     def bin(self) -> Path:
@@ -155,8 +159,7 @@ class PluginVenv:
 @pytest.fixture(scope="session")
 def plugin_venv(tmp_path_factory: pytest.TempPathFactory) -> PluginVenv:
     """Return an environment with the project and all examples; tests leave it as they found it."""
-    examples = [file.parent for file in (PROJECT / "examples").rglob("pyproject.toml")]
-    return _made(tmp_path_factory.mktemp("plugins"), PROJECT, *examples)
+    return _made(tmp_path_factory.mktemp("plugins"), PROJECT, *(file.parent for file in EXAMPLES))
 
 
 @pytest.fixture(scope="session")

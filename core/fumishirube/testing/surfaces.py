@@ -34,7 +34,7 @@ from fumishirube.host.offered_types import (
     check_question,
     check_text,
 )
-from fumishirube.surfaces import HasPrompts, HasResources
+from fumishirube.surfaces import HasCommands, HasPrompts, HasResources
 from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.samples import TEXTS, sample_document
@@ -94,6 +94,8 @@ class SurfaceContract(StageContract[Surface]):
         """A host leaves out what a surface offers if one value has another type."""
         surface, context = self.make(), self.context()
         check_offers(surface.tools(context), Tool)
+        if isinstance(surface, HasCommands):
+            check_offers(surface.commands(context), Tool)
         if isinstance(surface, HasPrompts):
             check_offers(surface.prompts(context), Prompt)
         if isinstance(surface, HasResources):

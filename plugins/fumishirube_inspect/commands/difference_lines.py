@@ -65,13 +65,14 @@ def _value(value: JsonValue) -> str:
 def _ranking_lines(difference: TraceDifference) -> Iterator[str]:
     rows = difference.rows
     if not difference.changed:
-        yield translated(f"the ranking is the same, scores included: {len(rows)} hits")
+        yield filled("the ranking is the same, scores included: {0} hits", len(rows))
         return
     came = sum(row.before is None for row in rows)
     went = sum(row.after is None for row in rows)
     moved = sum(bool(row.ranks_gained) for row in rows)
     unmoved = sum(row.ranks_gained == 0 for row in rows)
-    yield translated(f"ranking: {moved} moved, {came} came, {went} went, {unmoved} unchanged")
+    counts = moved, came, went, unmoved
+    yield filled("ranking: {0} moved, {1} came, {2} went, {3} unchanged", *counts)
     head = ("  A", "B", translated("SCORE A"), "B", "", translated("SECTION"))
     yield from table([head, *(_hit_cells(row) for row in difference.changed)])
 
@@ -97,7 +98,7 @@ def _stage_cells(stage: StageTiming) -> tuple[str, str, str, str]:
     times = [f"{span.ms:.2f} ms" if span else "-" for span in (stage.before, stage.after)]
     rows = [_rows(span) for span in (stage.before, stage.after)]
     counts = (
-        "" if rows[0] == rows[1] == "" else translated(f"{rows[0] or '-'} -> {rows[1] or '-'} rows")
+        "" if rows[0] == rows[1] == "" else filled("{0} -> {1} rows", *(row or "-" for row in rows))
     )
     return "  " * len(stage.path) + stage.path[-1], times[0], times[1], counts
 

@@ -157,11 +157,11 @@ def _replay_lines(replay: Replay) -> Iterator[str]:
     difference, trace = replay.difference, replay.before.trace
     yield trace_line(trace)
     if difference.same_ranking:
-        hits = counted(len(trace.search.rows), "hit")
-        yield translated(
-            f"the same ranking: {hits}"
+        yield filled(
+            "the same ranking: {0}"
             if difference.same_scores
-            else f"the same ranking: {hits}; scores differ"
+            else "the same ranking: {0}; scores differ",
+            translated(counted(len(trace.search.rows), "hit")),
         )
     else:
         yield translated("the ranking differs")

@@ -65,20 +65,19 @@ def run(options: Namespace) -> int:
 def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
     account = CoverageReport.of(trace)
     yield filled("trace {0} of {1}: {2}", trace.id, trace.manual_id, trace.text)
-    yield translated(
-        f"searched {counted(account.scanned_sections, 'section')} of {account.sections} "
-        f"in {counted(account.scanned_files, 'file')} of {account.files}"
-    )
+    sections = translated(counted(account.scanned_sections, "section"))
+    files = translated(counted(account.scanned_files, "file"))
+    counts = sections, account.sections, files, account.files
+    yield filled("searched {0} of {1} in {2} of {3}", *counts)
     yield from map(_skipped, account.skipped)
     yield from (_term(required, known=trace.report.counted) for required in account.terms)
-    matched, returned = account.matched, account.returned
-    yield translated(
-        f"at least {matched} matched; {returned} returned"
-        if account.at_least
-        else f"{matched} matched; {returned} returned"
+    yield filled(
+        "at least {0} matched; {1} returned" if account.at_least else "{0} matched; {1} returned",
+        account.matched,
+        account.returned,
     )
     if trace.degraded:
-        yield translated(f"degraded: {trace.degraded}")
+        yield filled("degraded: {0}", translated(trace.degraded))
     yield from _unread(trace, account)
     if options.explain:
         for rank, row in enumerate(trace.search.rows, 1):
@@ -93,8 +92,8 @@ def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
 
 
 def _skipped(skipped: Skipped) -> str:
-    number, reason = counted(skipped.number, skipped.unit), reason_text(skipped.reason)
-    return translated(f"not searched: {number}, {reason}")
+    number = translated(counted(skipped.number, skipped.unit))
+    return filled("not searched: {0}, {1}", number, translated(reason_text(skipped.reason)))
 
 
 def _term(required: TermReport, *, known: bool) -> str:

@@ -38,7 +38,7 @@ def signals_line(row: TraceRow, *, counted: bool = True) -> str:
     signals = [f"{name} {value:.2f}" for name, value in row.signals.items() if value]
     parts = [filled("signals: {0}", ", ".join(signals) or word("value", "none"))]
     if counted or row.coverage:
-        parts.append(translated(f"covers {row.coverage:.0%} of the query"))
+        parts.append(filled("covers {0} of the query", f"{row.coverage:.0%}"))
     if row.labels:
         parts.append(filled("marks: {0}", ", ".join(sorted(row.labels))))
     return "; ".join(parts)
@@ -66,7 +66,7 @@ def _details(span: Span) -> Iterator[str]:
     if span.kind != "scorer":
         yield translated(counted(len(span.rows), "row"))
     if span.kind == "run" and span.weight != 1.0:
-        yield translated(f"weight {span.weight:g}")
+        yield filled("weight {0}", f"{span.weight:g}")
     if span.left_out and span.kind in ("fuser", "refiner"):
         reasons = Counter(row.reason for row in span.left_out)
         left_out = listed(f"{reason} {n}" for reason, n in sorted(reasons.items()))
@@ -133,7 +133,7 @@ def _reference(word: str) -> Citation:
 
 def _step_text(step: FateStep) -> str:
     if step.rank is not None and step.score is not None:
-        return translated(f"rank {step.rank} of {step.rows}, score {step.score:.2f}")
+        return filled("rank {0} of {1}, score {2}", step.rank, step.rows, f"{step.score:.2f}")
     if step.left_out is not None:
         return filled("left out: {0}", step.left_out)
-    return translated(f"not among the {step.rows}")
+    return filled("not among the {0}", step.rows)

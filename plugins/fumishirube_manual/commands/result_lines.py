@@ -69,7 +69,7 @@ def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
     aside = None if everything else _aside_line(results)
     yield translated("; ".join(filter(None, (_summary_line(results), aside))))
     yield from _outside_lines(results) if everything else ()
-    yield from (translated(f"degraded: {line}") for line in results.degraded())
+    yield from (filled("degraded: {0}", translated(line)) for line in results.degraded())
     if options.explain:
         yield from tree_lines(results.trace)
         yield translated(LEGEND)

@@ -13,6 +13,7 @@ from fumishirube.commands import (
     command,
     complain,
     counted,
+    filled,
     known_manual,
     opened,
     search_context,
@@ -74,14 +75,14 @@ def _toc_lines(answer: Any) -> Iterator[str]:
         yield from table([(f"  L{h['line_start']}", _indented(h)) for h in headings])
         more = item.get("headings_total", len(headings)) - len(headings)
         if more > 0:
-            rest = translated(f"… and {counted(more, 'heading')} more; see --max-headings")
-            yield f"  {rest}"
+            rest = translated(counted(more, "heading"))
+            yield f"  {filled('… and {0} more; see --max-headings', rest)}"
         yield from (f"  ({translated(remark)})" for remark in item.get("remarks", ()))
     total, first = answer["total_files"], answer["applied"]["offset"]
     if len(items) == total:
         yield translated(counted(total, "file"))
     elif items:
-        yield translated(f"files {first + 1} to {first + len(items)} of {total}")
+        yield filled("files {0} to {1} of {2}", first + 1, first + len(items), total)
     yield from unread_lines(answer.get("unread_files"), answer["applied"]["manual_id"])
 
 

@@ -474,6 +474,19 @@ class TestPlain(SurfaceContract):
     stage = _Plain()
 
 
+class _Commanding(_Telling):
+    """Offers the command line what is no tool."""
+
+    def commands(self, context: SurfaceContext) -> Sequence[Any]:
+        return [*super().tools(context), "count_again"]
+
+
+class TestCommanding(SurfaceContract):
+    breaks = ("test_offers_have_the_types_of_their_kind",)
+    says = "Tool was expected, not str"
+    stage = _Commanding()
+
+
 class _Forgetful(_Telling):
     """Leaves out of its prompt what a person filled in."""
 

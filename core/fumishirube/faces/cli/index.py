@@ -157,7 +157,7 @@ def _state_cells(manual: str, state: IndexState) -> tuple[str, str, str]:
     skipped = [f"{row.path} ({translated(reason_text(row.reason))})" for row in state.skipped]
     notes = [filled("skipped: {0}", listed(skipped))] if skipped else []
     if state.degraded:
-        notes.append(translated(f"degraded: {state.degraded}"))
+        notes.append(filled("degraded: {0}", translated(state.degraded)))
     files = counted(state.files - len(state.skipped), "file")
     sections = counted(state.corpus.size, "section")
     indexed = word("index", "{0} in {1}").format(translated(sections), translated(files))

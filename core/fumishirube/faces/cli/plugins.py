@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pydantic import JsonValue
 
 from fumishirube.faces.cli.exit_codes import OK
-from fumishirube.faces.cli.messages import translated, word
+from fumishirube.faces.cli.messages import filled, translated, word
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, add_subcommand
 from fumishirube.faces.cli.workspace import plugins_and_faults
@@ -60,9 +60,9 @@ def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault
         yield f"  {kind}: {', '.join(names)}"
     findings = [fault.finding for fault in faults_of(report, faults)]
     for problem in (*_problems(report, plugins), *findings):
-        yield f"  {translated(f'problem: {problem}')}"
+        yield f"  {filled('problem: {0}', translated(problem))}"
     for deprecation in report.deprecations:
-        yield f"  {translated(f'deprecated: {deprecation}')}"
+        yield f"  {filled('deprecated: {0}', translated(deprecation))}"
 
 
 def reports_of(plugins: Plugins, name: str) -> Sequence[PluginReport]:
