@@ -24,6 +24,7 @@ COINCIDENCES = {
     ("config/sections.py", "vault"): "the folder that the root of this name has by default",
     ("host/finder.py", "alternatives"): "a part of a query, which a fuser says it searches with",
     ("host/memory.py", "vault"): "the folder that the root of this name has by default",
+    ("host/offered_types.py", "chapters"): "a field of the contents of a manual",
     ("serving.py", "plain"): "a function of its __all__",
     ("testing/refiners.py", "phrase"): "a label of a sample hit",
     ("text/projections.py", "plain"): "a group of a regular expression",

@@ -56,7 +56,7 @@ from fumishirube.host.surfaces import (
 from fumishirube.host.tool_host import ServedSurface, ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
-from fumishirube.plugins.registry import NOUNS, SURFACES
+from fumishirube.plugins.registry import LOADERS, NOUNS, SURFACES
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import HasDefaultLoaders, Surface
 from fumishirube.traces.store import ArchivesTraces, ScopedArchive, TraceArchive, TraceStore
@@ -230,7 +230,7 @@ class Application(ToolHost):
     def _default_pipeline(self, surface: Surface) -> dict[str, Any]:
         pipeline = dict(surface.pipeline)
         if isinstance(surface, HasDefaultLoaders):
-            registered = self.plugins.registry.defaults("loaders")
+            registered = self.plugins.registry.defaults(LOADERS)
             pipeline["loaders"] = [*surface.default_loaders(registered)]
         return pipeline
 
