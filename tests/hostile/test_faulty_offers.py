@@ -536,6 +536,7 @@ def register_commands(register):
     more = {{"serves": True, "variable": "GREET"}} if {serves} else {{}}
     register(Command("greet", "be {help}", "greeting", **more))
 """
+GREET, SERVES = (f"command {words!r} of plugin greeter" for words in ("greet", "GREET=… serve"))
 MODULE = """
 def add_arguments(parser):
     {arguments}
@@ -585,11 +586,9 @@ def test_what_a_command_returns_is_named_if_it_is_no_exit_code(
     done = run(workspace, *words)
     assert done.code == 1
     problem = f"greeting.run() returned {named}, which is no exit code"
-    name = f"command {' '.join(words[-2:])!r}"
-    assert done.err == f"error: {name} of plugin greeter: {problem}\n"
+    assert done.err == f"error: {SERVES if serves else GREET}: {problem}\n"
 
 
-GREET, SERVES = (f"command {words!r} of plugin greeter" for words in ("greet", "GREET=… serve"))
 FAILING = "greeting.add_arguments() failed: KeyError: 'x'"
 
 
