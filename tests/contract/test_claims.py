@@ -20,7 +20,7 @@ from fumishirube import NotFound
 from fumishirube.host.application import Application
 from fumishirube.traces.store import TraceStore, new_trace_id
 from fumishirube_manual.sentences import FACETS, denies, facet_of, sentences
-from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
+from fumishirube_stages.indexes.tantivy_index.corpus import TantivyCorpus
 
 GRAPH = ["claims", "evidences", "edges", "facets"]
 RULE = "会員は図書室を利用できる。"

@@ -14,8 +14,8 @@ from documents import call_named, docs, docs_json, documents, graph
 from manuals import fumishirube, stranger
 
 from fumishirube.errors import ToolError
-from fumishirube_stages.loaders.headings import Parsed
-from fumishirube_stages.loaders.links import links
+from fumishirube_stages.loaders.markdown_files.headings import Parsed
+from fumishirube_stages.loaders.markdown_files.links import links
 
 
 def indexed_page(

@@ -37,7 +37,7 @@ from fumishirube.text import LOOSE, project
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
 from fumishirube_graph.lock import holder
 from fumishirube_http.people.rates import Rates
-from fumishirube_stages.indexes.tantivy_records import Generation, cached_records
+from fumishirube_stages.indexes.tantivy_index.records import Generation, cached_records
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes of POSIX")
 

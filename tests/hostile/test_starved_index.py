@@ -20,7 +20,7 @@ from fumishirube import Budget, Fields, Forbidden, IndexDamaged, IndexedFile, Ro
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing import passage
 from fumishirube_stages.indexes.tantivy import Tantivy
-from fumishirube_stages.indexes.tantivy_records import Generation, cache_records
+from fumishirube_stages.indexes.tantivy_index.records import Generation, cache_records
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 folder = Path(sys.argv[1])

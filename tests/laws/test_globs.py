@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube_stages.loaders.globs import matcher
+from fumishirube_stages.loaders.markdown_files.globs import matcher
 
 
 @given(

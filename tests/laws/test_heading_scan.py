@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from torture import examples
 
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.heading_scan import pieces
-from fumishirube_stages.loaders.headings import headings, parsed
+from fumishirube_stages.loaders.markdown_files.heading_scan import pieces
+from fumishirube_stages.loaders.markdown_files.headings import headings, parsed
 
 STARTS = [
     "",

@@ -79,14 +79,14 @@ ONLY_IN = {
     "pluggy": ("core/fumishirube/plugins/hookspecs.py", "core/fumishirube/plugins/discovery.py"),
     "yaml": (
         "core/fumishirube/config/yaml_file.py",
-        "plugins/fumishirube_stages/loaders/front_matter.py",
+        "plugins/fumishirube_stages/loaders/markdown_files/front_matter.py",
     ),
     "pathspec": ("core/fumishirube/disk/ignore_rules.py",),
     "tantivy": (
         "plugins/fumishirube_stages/indexes/",
         "plugins/fumishirube_stages/tokenizers/ngram.py",  # its stemmer
     ),
-    "markdown_it": ("plugins/fumishirube_stages/loaders/headings.py",),
+    "markdown_it": ("plugins/fumishirube_stages/loaders/markdown_files/headings.py",),
     "rapidfuzz": (
         "core/fumishirube/engine/spellings.py",
         "plugins/fumishirube_graph/snapshot.py",
@@ -94,7 +94,7 @@ ONLY_IN = {
     ),
     "inotify_simple": ("core/fumishirube/disk/watches.py",),
     "re2": ("plugins/fumishirube_stages/scorers/regex.py",),
-    "regex": ("plugins/fumishirube_stages/scorers/worker.py",),
+    "regex": ("plugins/fumishirube_stages/scorers/pattern_search/worker.py",),
     "sqlite3": (
         "core/fumishirube/disk/databases.py",
         "plugins/fumishirube_chapters/projection_store.py",
@@ -640,6 +640,13 @@ def test_a_stage_is_one_file_named_after_it(offer: RegisteredStage) -> None:
     own = f"fumishirube_{offer.name}"
     name = offer.name.replace("-", "_")
     assert module == name or (package, module) == (own, "surface")
+
+
+@pytest.mark.parametrize("kind", [kind.kind_name for kind in KINDS])
+def test_the_folder_of_a_kind_has_no_files_but_its_stages(kind: str) -> None:
+    folder = PROJECT / "plugins" / "fumishirube_stages" / kind
+    stages = {offer.stage.__module__.rpartition(".")[2] for _, offer in offers()}
+    assert {file.stem for file in folder.glob("[!_]*.py")} <= stages
 
 
 def test_a_variable_means_one_thing() -> None:

@@ -16,9 +16,9 @@ from torture import TORTURE, examples, times
 
 from fumishirube import Unreadable
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.heading_scan import pieces
-from fumishirube_stages.loaders.headings import Parsed, parsed
-from fumishirube_stages.loaders.links import _INLINE, _code_ends, links
+from fumishirube_stages.loaders.markdown_files.heading_scan import pieces
+from fumishirube_stages.loaders.markdown_files.headings import Parsed, parsed
+from fumishirube_stages.loaders.markdown_files.links import _INLINE, _code_ends, links
 
 MARKS = ["[", "]", "(", ")", "<", ">", "`", "\\", '"', "'", "!", "|", " ", "a", "-->", "<!--", "#"]
 units = st.lists(st.sampled_from(MARKS), min_size=1, max_size=4).map("".join)

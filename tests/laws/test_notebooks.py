@@ -13,7 +13,8 @@ from manuals import ask, opened, write
 
 from fumishirube import Document, Root, Source, Unreadable
 from fumishirube.text.encoding import has_surrogates
-from fumishirube_stages.loaders import Notebook, headings
+from fumishirube_stages.loaders import Notebook
+from fumishirube_stages.loaders.markdown_files import headings
 
 STREAM = {"output_type": "stream", "text": ["residual \x1b[31m0.5\x1b[0m\n"]}
 RESULT = {"output_type": "execute_result", "data": {"text/plain": "42", "image/png": "iVBOR"}}

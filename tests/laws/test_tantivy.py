@@ -33,8 +33,8 @@ from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing import TokenizerContract, passage
 from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy import Tantivy
-from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
-from fumishirube_stages.indexes.tantivy_queries import CheckedSearcher
+from fumishirube_stages.indexes.tantivy_index.corpus import TantivyCorpus
+from fumishirube_stages.indexes.tantivy_index.queries import CheckedSearcher
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
 from fumishirube_stages.tokenizers.pairs import Pairs
@@ -262,10 +262,10 @@ def test_many_terms_and_those_of_large_indexes_are_not_listed(
         listed = corpus._searcher
         assert listed.terms_containing("a", "in_body") == ["ba", "ba1", "ba2", "ba3"]
         assert listed.terms_containing("1b", "in_body") == []
-        monkeypatch.setattr("fumishirube_stages.indexes.tantivy_queries._MOST", 3)
+        monkeypatch.setattr("fumishirube_stages.indexes.tantivy_index.queries._MOST", 3)
         assert listed.terms_containing("a", "in_body") is None
         assert corpus.count(Part("a")).number == 1
-        monkeypatch.setattr("fumishirube_stages.indexes.tantivy_queries._SECTIONS", 0)
+        monkeypatch.setattr("fumishirube_stages.indexes.tantivy_index.queries._SECTIONS", 0)
         assert listed.terms_containing("xy", "in_body") is None
         assert corpus.count(Part("xy")).number == 1
 

@@ -22,9 +22,9 @@ from fumishirube.text import LOOSE, TextForm, form_of
 from fumishirube_chapters.cache import OpenChapter
 from fumishirube_chapters.projection_store import ProjectionStore
 from fumishirube_chapters.reader import Chapters
-from fumishirube_stages.loaders.divisions import whole
+from fumishirube_stages.divisions import whole
 from fumishirube_stages.scorers.loose import Loose
-from fumishirube_stages.scorers.patterns import parse_pattern
+from fumishirube_stages.scorers.pattern_search.patterns import parse_pattern
 from fumishirube_stages.scorers.plain import Plain
 from fumishirube_stages.scorers.regex import Regex
 

@@ -17,7 +17,7 @@ from manuals import fumishirube, opened, write
 
 from fumishirube.config.yaml_file import MOST_BYTES, MOST_VALUES, read_yaml
 from fumishirube.errors import ConfigError
-from fumishirube_stages.loaders.front_matter import front_matter
+from fumishirube_stages.loaders.markdown_files.front_matter import front_matter
 
 widths = st.lists(st.integers(1, 40), min_size=1, max_size=40)
 

@@ -20,7 +20,7 @@ from fumishirube import (
     Tokenizer,
 )
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.scorers.candidates import (
+from fumishirube_stages.scorers.lexical_search.candidates import (
     NameBoosts,
     best_matches,
     complete_clause,

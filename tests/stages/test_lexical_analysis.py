@@ -8,7 +8,7 @@ from lexical_corpus import rarity
 from fumishirube import Bool, Clause, Term
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.query_analysis import QueryAnalysis
+from fumishirube_stages.scorers.lexical_search.query_analysis import QueryAnalysis
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 SIZE = 600

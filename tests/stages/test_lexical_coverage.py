@@ -10,7 +10,7 @@ from lexical_corpus import BLUE, LONG, ONE_OF_3, PLAIN, bm25, ranked, scores
 from fumishirube import Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.query_analysis import coverage_power
+from fumishirube_stages.scorers.lexical_search.query_analysis import coverage_power
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 # --- terms between concepts -------------------------------------------------------------------

@@ -10,8 +10,8 @@ from lexical_corpus import BLUE, LONG, PLAIN, TWO_OF_3, ranked, rarity, scores
 from fumishirube import Passage, Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.query_analysis import run_together
-from fumishirube_stages.scorers.search_scores import title_score
+from fumishirube_stages.scorers.lexical_search.query_analysis import run_together
+from fumishirube_stages.scorers.lexical_search.search_scores import title_score
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 OTHERS = [passage(f"other-{number}.md", body=f"sky {number}") for number in range(40)]

@@ -13,7 +13,7 @@ from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import Concept, ConceptShares, WeightedConcept, is_part_of_terms
 from fumishirube.text.query_concepts import coverage_shares, weighted_concept
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.query_analysis import border_spans, weighted_term
+from fumishirube_stages.scorers.lexical_search.query_analysis import border_spans, weighted_term
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.fusers.picked_terms import _CODE, rarest_words
+from fumishirube_stages.picked_terms import _CODE, rarest_words
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 

@@ -10,7 +10,7 @@ from fumishirube.text import TextRange
 from fumishirube_stages.scorers.loose import Loose
 from fumishirube_stages.scorers.plain import Plain
 from fumishirube_stages.scorers.regex import Regex
-from fumishirube_stages.scorers.text_hits import may_return, passes_filter
+from fumishirube_stages.text_hits import may_return, passes_filter
 
 CORPUS = MemoryCorpus([passage("a.md", body="sky red red"), passage("b.md", body="blue red sea")])
 

@@ -24,9 +24,18 @@ from fumishirube.parsing import idle_processes
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import Projection, TextForm, TextRange, project
 from fumishirube_stages.scorers import regex
-from fumishirube_stages.scorers.patterns import Pattern, _PatternWriter, parse_pattern
+from fumishirube_stages.scorers.pattern_search.patterns import (
+    Pattern,
+    _PatternWriter,
+    parse_pattern,
+)
+from fumishirube_stages.scorers.pattern_search.worker_pool import (
+    TextSpans,
+    Worker,
+    WorkerLost,
+    WorkerPool,
+)
 from fumishirube_stages.scorers.regex import Regex, RunningRegex
-from fumishirube_stages.scorers.worker_pool import TextSpans, Worker, WorkerLost, WorkerPool
 
 SPACE = r"\t-\r\x1c-\x20\x{85}\p{Z}"
 WORD = r"\p{L}\p{N}_"
@@ -650,7 +659,7 @@ def test_texts_that_take_too_long_together_are_searched_one_by_one() -> None:
 def test_a_text_that_ends_the_process_does_not_hide_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("fumishirube_stages.scorers.worker_pool._GRACE", 0.3)
+    monkeypatch.setattr("fumishirube_stages.scorers.pattern_search.worker_pool._GRACE", 0.3)
     texts = {"a.md": "red", "b.md": "x" * 40, "c.md": "red"}
     slow = MemoryCorpus([passage(path, body=text) for path, text in texts.items()])
     with Regex(deadline_ms=60_000).open() as running:

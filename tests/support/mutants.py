@@ -31,23 +31,21 @@ EQUIVALENTS = HERE / "equivalent_mutants.toml"
 
 HELPERS = {
     "fumishirube.engine.rankings": "rrf",
-    "fumishirube_stages.long_questions": "required_terms",
     "fumishirube_stages.document_scores": "vector",
-    "fumishirube_stages.scorers.line_patterns": "regex",
-    "fumishirube_stages.scorers.patterns": "regex",
-    "fumishirube_stages.scorers.query_analysis": "lexical",
-    "fumishirube_stages.scorers.search_scores": "lexical",
-    "fumishirube_stages.scorers.text_hits": "plain",
+    "fumishirube_stages.long_questions": "required_terms",
+    "fumishirube_stages.picked_terms": "picked_terms",
+    "fumishirube_stages.scorers.lexical_search.candidates": "candidates",
+    "fumishirube_stages.scorers.lexical_search.query_analysis": "lexical",
+    "fumishirube_stages.scorers.lexical_search.search_scores": "lexical",
+    "fumishirube_stages.scorers.pattern_search.line_patterns": "regex",
+    "fumishirube_stages.scorers.pattern_search.patterns": "regex",
+    "fumishirube_stages.text_hits": "plain",
 }
 """What stages share, and whose tests it has to fail."""
 
-PROCESSES = {"worker", "worker_pool"}
-"""The other processes of the scorer ``regex``, whose limits are tested as a whole."""
-
-SHARED = PROCESSES | {name.rpartition(".")[2] for name in HELPERS}
 PLUGIN = HERE.parents[1] / "plugins" / "fumishirube_stages"
 STAGES = {
-    kind: sorted(file.stem for file in (PLUGIN / kind).glob("[!_]*.py") if file.stem not in SHARED)
+    kind: sorted(file.stem for file in (PLUGIN / kind).glob("[!_]*.py"))
     for kind in ("scorers", "fusers", "refiners")
 }
 """The modules under test, each with a test module of its name, or several that begin with it."""
@@ -388,7 +386,7 @@ def _excuses() -> dict[str, dict[tuple[str, str], str]]:
 
 def _write_result(result: Result, seconds: float) -> None:
     _write(
-        f"{result.module:<45} {result.total:4} mutants {result.killed:4} killed "
+        f"{result.module:<56} {result.total:4} mutants {result.killed:4} killed "
         f"{len(result.survivors):4} survive {result.equivalents:4} equivalent {seconds:6.1f} s"
     )
     for row in dict.fromkeys(result.survivors):

@@ -25,9 +25,9 @@ from fumishirube import (
 )
 from fumishirube.agreed_names import FREE, PINNED, REQUIRED
 from fumishirube.text import concepts, fold, mentions
-from fumishirube_stages.fusers.picked_terms import rarest_words
 from fumishirube_stages.fusers.rrf import RRF_K, RrfK, normal
 from fumishirube_stages.long_questions import share_of_words
+from fumishirube_stages.picked_terms import rarest_words
 
 _STRONG = frozenset({"exact", "phrase", "code_exact", "number_context", "proximity"})
 

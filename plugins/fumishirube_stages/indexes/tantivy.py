@@ -23,9 +23,15 @@ from fumishirube import (
     Stage,
 )
 from fumishirube.disk import ScratchFolder
-from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
-from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, add_all, document, schema
-from fumishirube_stages.indexes.tantivy_files import (
+from fumishirube_stages.indexes.tantivy_index.corpus import TantivyCorpus
+from fumishirube_stages.indexes.tantivy_index.documents import (
+    TERMS,
+    Documents,
+    add_all,
+    document,
+    schema,
+)
+from fumishirube_stages.indexes.tantivy_index.files import (
     CommittedFiles,
     is_damage,
     is_starved,
@@ -33,8 +39,8 @@ from fumishirube_stages.indexes.tantivy_files import (
     open_problem,
     write_problem,
 )
-from fumishirube_stages.indexes.tantivy_queries import CheckedSearcher
-from fumishirube_stages.indexes.tantivy_records import (
+from fumishirube_stages.indexes.tantivy_index.queries import CheckedSearcher
+from fumishirube_stages.indexes.tantivy_index.records import (
     Generation,
     IndexedPage,
     add_lengths,
@@ -43,7 +49,7 @@ from fumishirube_stages.indexes.tantivy_records import (
     forget,
     new_seal,
 )
-from fumishirube_stages.indexes.tantivy_writers import Writers
+from fumishirube_stages.indexes.tantivy_index.writers import Writers
 
 _log = logging.getLogger("fumishirube")
 

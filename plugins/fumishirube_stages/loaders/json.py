@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from fumishirube import Document, Root, Section, Source, Stage
-from fumishirube_stages.loaders.divisions import PASSAGE_CHARS, whole
-from fumishirube_stages.loaders.files import (
+from fumishirube_stages.divisions import PASSAGE_CHARS, whole
+from fumishirube_stages.source_files import (
     decoded_file,
     is_navigation,
     left_nothing,
@@ -66,7 +66,7 @@ class Json(Stage):
             return whole(text, name)
         most = self.section_chars
         if most and len(text) > most:
-            from fumishirube_stages.loaders import json_divisions  # noqa: PLC0415 - for long ones
+            from fumishirube_stages.loaders.json_files import json_divisions  # noqa: PLC0415 - for long ones
 
             if sections := json_divisions.json_sections(text, name, most):
                 return sections

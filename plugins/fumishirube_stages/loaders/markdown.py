@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from fumishirube import Document, Root, Source, Stage
-from fumishirube_stages.loaders.divisions import MOST_STEPS
-from fumishirube_stages.loaders.files import left_nothing, sources_ending
-from fumishirube_stages.loaders.globs import matcher
+from fumishirube_stages.divisions import MOST_STEPS
+from fumishirube_stages.loaders.markdown_files.globs import matcher
+from fumishirube_stages.source_files import left_nothing, sources_ending
 
 _PLAIN_TEXT = """
     .adoc .cfg .conf .csv .ini .log .markdown .mdown .mdx .mkd .mkdn .org
@@ -69,13 +69,13 @@ class Markdown(Stage):
 
     def load(self, root: Root, source: Source) -> Document:
         """Read and divide a file."""
-        from fumishirube_stages.loaders import markdown_documents  # noqa: PLC0415 - for new files
+        from fumishirube_stages.loaders.markdown_files import markdown_documents  # noqa: PLC0415 - for new files
 
         return markdown_documents.document(source.path, root.read_bytes(source.path), self)
 
     def load_with_links(self, root: Root, source: Source) -> Document:
         """Read and divide a file, with its links and front matter."""
-        from fumishirube_stages.loaders import markdown_documents  # noqa: PLC0415 - for new files
+        from fumishirube_stages.loaders.markdown_files import markdown_documents  # noqa: PLC0415 - for new files
 
         return markdown_documents.linked_document(source.path, root.read_bytes(source.path), self)
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from fumishirube import Document, Root, Source, Stage, Unreadable
 from fumishirube.text import decode, unify_line_ends
-from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
-from fumishirube_stages.loaders.files import left_nothing, sources_ending
+from fumishirube_stages.divisions import divided, passages, without_surrogates
+from fumishirube_stages.source_files import left_nothing, sources_ending
 
 _BACKTICKS = re.compile("`{3,}")
 _LANGUAGES = (("kernelspec", "language"), ("language_info", "name"))
@@ -55,7 +55,7 @@ class Notebook(Stage):
         Raises:
             Unreadable: when it is no notebook of version 4.
         """
-        from fumishirube_stages.loaders import front_matter, headings  # noqa: PLC0415 - new files
+        from fumishirube_stages.loaders.markdown_files import front_matter, headings  # noqa: PLC0415 - new files
 
         path = source.path
         lines: list[str] = []

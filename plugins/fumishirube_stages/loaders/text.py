@@ -9,15 +9,15 @@ from pydantic import Field
 
 from fumishirube import Document, Root, Source, Stage, Unreadable
 from fumishirube.text import is_cjk
-from fumishirube_stages.loaders.divisions import without_surrogates
-from fumishirube_stages.loaders.files import (
+from fumishirube_stages.divisions import without_surrogates
+from fumishirube_stages.loaders.toc_text import TOC
+from fumishirube_stages.source_files import (
     DecodedFile,
     decoded_file,
     is_navigation,
     left_nothing,
     paths_ending,
 )
-from fumishirube_stages.loaders.toc_text import TOC
 
 _CONTROLS = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ue000-\uf8ff]")
 _SAMPLE = 65_536
@@ -73,7 +73,7 @@ class Text(Stage):
         Raises:
             Unreadable: when it is not text for people.
         """
-        from fumishirube_stages.loaders import text_sections  # noqa: PLC0415 - for new files
+        from fumishirube_stages.loaders.text_files import text_sections  # noqa: PLC0415 - for new files
 
         path = source.path
         text, remarks = self._decoded(root.read_bytes(path))

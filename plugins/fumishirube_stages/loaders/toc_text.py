@@ -11,9 +11,9 @@ from pydantic import Field
 
 from fumishirube import Contents, Document, Root, Source, Stage, ToolError
 from fumishirube.text import decode, decode_lossy, nfc
-from fumishirube_stages.loaders.contents import parsed
-from fumishirube_stages.loaders.divisions import whole
-from fumishirube_stages.loaders.files import decoded_file, is_navigation
+from fumishirube_stages.divisions import whole
+from fumishirube_stages.loaders.json_files.contents import parsed
+from fumishirube_stages.source_files import decoded_file, is_navigation
 
 TOC = "00_目次.json"
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from fumishirube import Corpus, Hit, PassageText, Query, Stage, texts_of
 from fumishirube.text import Lines, Projection, TextForm, TextRange, TextRanges, form_of
 from fumishirube_stages.scorers import Candidates
-from fumishirube_stages.scorers.text_hits import passes_filter
+from fumishirube_stages.text_hits import passes_filter
 
 VOCABULARY = (
     "留意",

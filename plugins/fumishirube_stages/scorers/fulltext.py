@@ -29,7 +29,7 @@ from fumishirube_stages.document_scores import (
     document_scores,
 )
 from fumishirube_stages.scorers import Candidates
-from fumishirube_stages.scorers.text_hits import passes_filter
+from fumishirube_stages.text_hits import passes_filter
 
 _LOOKED_AT = 10 * MAX_CANDIDATES
 """Sections requested first; usually enough, although few of one document count."""

@@ -23,7 +23,7 @@ from fumishirube import (
 )
 from fumishirube.text import ConceptShares, fold, is_part_of_terms, mentions, query_terms, rarity
 from fumishirube_stages.scorers import Candidates
-from fumishirube_stages.scorers.candidates import (
+from fumishirube_stages.scorers.lexical_search.candidates import (
     NameBoosts,
     best_matches,
     complete_clause,
@@ -34,7 +34,7 @@ from fumishirube_stages.scorers.candidates import (
     rare_clause,
     searched_terms,
 )
-from fumishirube_stages.scorers.query_analysis import (
+from fumishirube_stages.scorers.lexical_search.query_analysis import (
     QueryAnalysis,
     TermWeights,
     WeightedTerm,
@@ -48,13 +48,13 @@ from fumishirube_stages.scorers.query_analysis import (
     weighted_terms,
     with_whole_words,
 )
-from fumishirube_stages.scorers.search_scores import (
+from fumishirube_stages.scorers.lexical_search.search_scores import (
     NameWeights,
     SearchScores,
     excess_length,
     text_of_names,
 )
-from fumishirube_stages.scorers.text_hits import may_return
+from fumishirube_stages.text_hits import may_return
 
 _LATE = 10
 _FEW = 100

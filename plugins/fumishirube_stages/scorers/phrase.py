@@ -22,7 +22,7 @@ from fumishirube.text import (
 )
 from fumishirube_stages.long_questions import share_of_words
 from fumishirube_stages.scorers import Candidates
-from fumishirube_stages.scorers.candidates import quotations
+from fumishirube_stages.scorers.lexical_search.candidates import quotations
 
 _FOREIGN = re.compile("[!-~]+(?: [!-~]+)+")
 """Words beside each other in a Japanese query that are none of its own."""

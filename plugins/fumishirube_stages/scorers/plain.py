@@ -6,7 +6,7 @@ from typing import ClassVar
 from fumishirube import Corpus, Hit, Query, Stage
 from fumishirube.text import TextForm
 from fumishirube_stages.scorers import Candidates
-from fumishirube_stages.scorers.text_hits import first_text_hits
+from fumishirube_stages.text_hits import first_text_hits
 
 
 class Plain(Stage):

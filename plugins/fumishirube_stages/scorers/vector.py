@@ -11,7 +11,7 @@ from fumishirube_stages.document_scores import (
     document_scores,
 )
 from fumishirube_stages.scorers import Candidates
-from fumishirube_stages.scorers.text_hits import passes_filter
+from fumishirube_stages.text_hits import passes_filter
 
 _TOP = 3
 _BEST, _REST = 0.8, 0.2

@@ -12,7 +12,7 @@ from statistics import mode
 
 from fumishirube import Section
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.divisions import PASSAGE_CHARS, PASSAGE_LINES, passages, sections_at
+from fumishirube_stages.divisions import PASSAGE_CHARS, PASSAGE_LINES, passages, sections_at
 
 _DELIMITERS = ",;\t|"
 _LOOKED_AT = 10

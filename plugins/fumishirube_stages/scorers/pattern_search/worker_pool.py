@@ -11,8 +11,8 @@ from time import monotonic
 from typing import Any, Literal
 
 from fumishirube.parsing import IdleProcesses, WorkerProcess
-from fumishirube_stages.scorers import worker
-from fumishirube_stages.scorers.patterns import Pattern
+from fumishirube_stages.scorers.pattern_search import worker
+from fumishirube_stages.scorers.pattern_search.patterns import Pattern
 
 _GRACE = 0.1
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from fumishirube import Heading
-from fumishirube_stages.loaders.text_entries import BLOCK
+from fumishirube_stages.loaders.text_files.text_entries import BLOCK
 
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*")
 _RST_UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*")

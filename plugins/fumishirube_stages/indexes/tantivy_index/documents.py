@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from fumishirube import Fields, Passage
 from fumishirube.text import written_beside, written_terms
-from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, LookupCache
+from fumishirube_stages.indexes.tantivy_index.queries import BESIDE, CHARACTERS, PARTS, LookupCache
 
 TERMS = "terms"
 """The name of the analyzer for texts that consist of terms separated by spaces."""

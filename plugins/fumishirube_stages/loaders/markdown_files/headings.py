@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fumishirube import Heading, Unreadable
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.divisions import MOST_STEPS
-from fumishirube_stages.loaders.heading_scan import PARAGRAPH, pieces
+from fumishirube_stages.divisions import MOST_STEPS
+from fumishirube_stages.loaders.markdown_files.heading_scan import PARAGRAPH, pieces
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 from fumishirube import Link, LinkKind, LoaderRemark
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.headings import Parsed, ParsedBlock
+from fumishirube_stages.loaders.markdown_files.headings import Parsed, ParsedBlock
 
 _LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 _PARAGRAPHS = re.compile(r"\S[^\n]*(?:\n[^\S\n]*+\S[^\n]*)*")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fumishirube import Hit, Passage
 from fumishirube.text import fold
-from fumishirube_stages.scorers.query_analysis import QueryAnalysis, WeightedTerm
+from fumishirube_stages.scorers.lexical_search.query_analysis import QueryAnalysis, WeightedTerm
 
 _SEVERAL = 2
 _LENGTH_FREE = 3000

@@ -13,7 +13,7 @@ from tantivy import Occur, Query, Schema
 
 from fumishirube import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.text import fold, is_cjk
-from fumishirube_stages.indexes.tantivy_files import CommittedFiles
+from fumishirube_stages.indexes.tantivy_index.files import CommittedFiles
 
 T = TypeVar("T")
 

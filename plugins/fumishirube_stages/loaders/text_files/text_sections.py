@@ -7,11 +7,11 @@ from operator import attrgetter
 
 from fumishirube import Section
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.delimited import table_sections
-from fumishirube_stages.loaders.divisions import divided, passages
-from fumishirube_stages.loaders.text_anchors import searched_by_anchors, with_anchors
-from fumishirube_stages.loaders.text_entries import ENTRIES
-from fumishirube_stages.loaders.text_headings import HEADINGS, org_title, rendered_titles
+from fumishirube_stages.divisions import divided, passages
+from fumishirube_stages.loaders.text_files.delimited import table_sections
+from fumishirube_stages.loaders.text_files.text_anchors import searched_by_anchors, with_anchors
+from fumishirube_stages.loaders.text_files.text_entries import ENTRIES
+from fumishirube_stages.loaders.text_files.text_headings import HEADINGS, org_title, rendered_titles
 
 __all__ = ["org_title", "sections"]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fumishirube import Chapter, Contents, InvalidPath, Unreadable
 from fumishirube.disk import clean_path
-from fumishirube_stages.loaders.divisions import without_surrogates
+from fumishirube_stages.divisions import without_surrogates
 
 _SHOWN = 80
 _DEEPEST = 100

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 
 from fumishirube import Document, Heading, LoaderRemark, Section, Unreadable, divide_at_headings
 from fumishirube.text import Lines, unify_line_ends
-from fumishirube_stages.loaders.files import DecodedFile, decoded_file, is_navigation
-from fumishirube_stages.loaders.front_matter import FrontMatter, front_matter, reader_texts
-from fumishirube_stages.loaders.headings import headings, parsed
+from fumishirube_stages.loaders.markdown_files.front_matter import (
+    FrontMatter,
+    front_matter,
+    reader_texts,
+)
+from fumishirube_stages.loaders.markdown_files.headings import headings, parsed
+from fumishirube_stages.source_files import DecodedFile, decoded_file, is_navigation
 
 if TYPE_CHECKING:
     from fumishirube_stages.loaders.markdown import Markdown
@@ -38,7 +42,7 @@ def document(path: str, data: bytes, settings: Markdown) -> Document:
 
 def linked_document(path: str, data: bytes, settings: Markdown) -> Document:
     """Return the document of a file, with its links."""
-    from fumishirube_stages.loaders.links import links  # noqa: PLC0415 - manuals need neither
+    from fumishirube_stages.loaders.markdown_files.links import links  # noqa: PLC0415 - manuals need neither
 
     text, remarks = _decoded(data, settings.undecodable or "replace")
     front = front_matter(text)

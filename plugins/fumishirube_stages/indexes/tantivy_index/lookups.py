@@ -11,8 +11,8 @@ from tantivy import Query
 
 from fumishirube import Bool, Clause, Fields, Holds, Passage, Term
 from fumishirube.text import fold, mentions, term_forms
-from fumishirube_stages.indexes.tantivy_documents import RECORDS
-from fumishirube_stages.indexes.tantivy_queries import (
+from fumishirube_stages.indexes.tantivy_index.documents import RECORDS
+from fumishirube_stages.indexes.tantivy_index.queries import (
     PARTS,
     CheckedSearcher,
     LookupCache,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fumishirube import Section
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.divisions import sections_at, without_surrogates
+from fumishirube_stages.divisions import sections_at, without_surrogates
 
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++')
 _LONGEST_KEY = 60

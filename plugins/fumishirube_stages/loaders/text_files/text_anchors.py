@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fumishirube import Heading, Section
 from fumishirube.text import Lines
-from fumishirube_stages.loaders.text_entries import OBJECT
+from fumishirube_stages.loaders.text_files.text_entries import OBJECT
 
 _BEFORE = (
     r"\.\. (?:\w+:)?(?:currentmodule|default-domain|glossary|highlight|index|module|program"

@@ -12,7 +12,7 @@ from threading import Event, Lock, Thread
 import tantivy
 
 from fumishirube import Budget, Forbidden
-from fumishirube_stages.indexes.tantivy_files import CommittedFiles, write_problem
+from fumishirube_stages.indexes.tantivy_index.files import CommittedFiles, write_problem
 
 _log = logging.getLogger("fumishirube")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import LoaderRemark
-from fumishirube_stages.loaders.divisions import without_surrogates
+from fumishirube_stages.divisions import without_surrogates
 
 if TYPE_CHECKING:
     import yaml

@@ -16,7 +16,7 @@ from re import _parser as parser  # type: ignore[attr-defined]  # nor this
 from threading import Lock
 from typing import Any, NamedTuple
 
-from fumishirube_stages.scorers.line_patterns import within_lines
+from fumishirube_stages.scorers.pattern_search.line_patterns import within_lines
 
 _REPEATS_IN_RE2 = 1000
 _EXPANDED = 2048

@@ -9,9 +9,18 @@ from tantivy import Query
 
 from fumishirube import Clause, Count, Fields, Holds, IndexMatch, Pages, Passage, ScoreCutoff
 from fumishirube.text import FormFinder, fold, form_finder, query_terms
-from fumishirube_stages.indexes.tantivy_documents import ORDER
-from fumishirube_stages.indexes.tantivy_lookups import SectionLookups, ShortTextCache, match_count
-from fumishirube_stages.indexes.tantivy_queries import CheckedSearcher, both, of_texts, without
+from fumishirube_stages.indexes.tantivy_index.documents import ORDER
+from fumishirube_stages.indexes.tantivy_index.lookups import (
+    SectionLookups,
+    ShortTextCache,
+    match_count,
+)
+from fumishirube_stages.indexes.tantivy_index.queries import (
+    CheckedSearcher,
+    both,
+    of_texts,
+    without,
+)
 
 _FEW_TIED = 32
 """The most ties that are all returned."""

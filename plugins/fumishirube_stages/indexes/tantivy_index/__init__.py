@@ -1,0 +1,1 @@
+"""The parts of the index ``tantivy``: its documents, files, writers, queries and corpus."""

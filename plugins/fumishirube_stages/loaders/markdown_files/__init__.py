@@ -1,0 +1,1 @@
+"""Markdown: which files, front matter, headings, links and documents."""

@@ -1,0 +1,1 @@
+"""Plain texts and their markup: headings, entries, anchors, tables."""

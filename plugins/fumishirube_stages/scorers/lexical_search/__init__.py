@@ -1,0 +1,1 @@
+"""The terms of a query, and the candidates and scores by them."""

@@ -1,0 +1,1 @@
+"""The search of texts for regular expressions, in processes that can be ended."""
