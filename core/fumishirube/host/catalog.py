@@ -52,17 +52,17 @@ class ListProfile:
 class CatalogPublisher:
     """Has the current ``catalog``, and notifies watchers when another one is published.
 
-    ``listed`` is called whenever a client lists the tools.
+    ``on_list`` is called whenever a client lists the tools.
     """
 
     def __init__(
         self,
         catalog: Catalog,
         profile: ListProfile = ListProfile(),
-        listed: Callable[[], object] = lambda: None,
+        on_list: Callable[[], object] = lambda: None,
     ) -> None:
         self.profile = profile
-        self.listed = listed
+        self.on_list = on_list
         self.catalog = catalog
         self._watching: dict[object, Callable[[], None]] = {}
         self._lock = Lock()

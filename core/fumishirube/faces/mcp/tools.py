@@ -48,7 +48,7 @@ class ToolHandlers:
         """List all tools, on one page; with their views for clients that show them."""
         refuse_cursor(params)
         tools = self._tools
-        self._publisher.listed()
+        self._publisher.on_list()
         return tools.with_views if shows_views(ctx) else tools.listed
 
     async def call(
