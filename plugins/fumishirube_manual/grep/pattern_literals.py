@@ -13,7 +13,6 @@ from typing import Any
 from fumishirube.text import NORMAL, TextForm, form_of
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
-
 _SINGLE = (codes.LITERAL, codes.NOT_LITERAL)
 _NAMED = (codes.RANGE, *_SINGLE)
 _FOLDED = TextForm(fold=False, letters=True)
