@@ -125,7 +125,7 @@ def _holds(fact: str, answer: str) -> bool:
         core = fact
     figures, words = list(_figures(core)), _words(core)
     if not figures and not words:
-        return _has(answer, core.strip(), r"(?![a-z0-9])")
+        return _has(answer, core.strip(), whole=True)
     in_answer = set(_figures(answer))
     if not in_answer.issuperset(figures):
         return False
@@ -149,7 +149,11 @@ def _words(text: str) -> Sequence[str]:
     return [word for word in distinct if not _COMMON.fullmatch(word)]
 
 
-def _has(answer: str, word: str, end: str = "") -> bool:
+def _has(answer: str, word: str, *, whole: bool = False) -> bool:
+    """Tell whether an answer has a word, or one that begins with it unless it has to be whole."""
     if not word.isascii():
         return word in answer
-    return re.search(rf"(?<![a-z0-9]){re.escape(word)}{end}", answer) is not None
+    # Beside a sign, such as that of 50 %, there may be anything.
+    before = r"(?<![a-z0-9])" if word[0].isalnum() else ""
+    after = r"(?![a-z0-9])" if whole and word[-1].isalnum() else ""
+    return re.search(f"{before}{re.escape(word)}{after}", answer) is not None

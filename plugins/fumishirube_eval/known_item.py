@@ -31,7 +31,7 @@ _SCRIPTS = frozenset({"han", "katakana", "word"})
 
 _SENTENCE_ENDS = re.compile(r"(?<=[。！？!?])|(?<=\.)\s|\n(?=[^\S\n]*(?:\n|[-*+>|#（(]|\d+[.)]))")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)]|[（(][^）)]{1,4}[）)])\s*")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]++|\([^()]*+\))*+\)")
 _EMPHASIS = re.compile(r"[*_]{2,}|(?<!\w)[*_]|[*_](?!\w)")
 _NO_PROSE = re.compile(r"[|<>`~={}#]|//")
 

@@ -401,6 +401,14 @@ def test_a_database_that_another_process_has_made_again_stays(tmp_path: Path) ->
     assert len(damages) == 1
 
 
+def test_a_mistake_of_the_program_is_no_damage_of_a_database(tmp_path: Path) -> None:
+    with closing(DerivedDatabase(Root(tmp_path), "a.db", "CREATE TABLE mine (text)")) as base:
+        base.use(lambda opened: opened.execute("INSERT INTO mine VALUES ('a')").connection.commit())
+        with pytest.raises(sqlite3.ProgrammingError):
+            base.use(lambda opened: opened.execute("INSERT INTO mine VALUES (?)", ()))
+        assert base.use(lambda opened: [*opened.execute("SELECT * FROM mine")]) == [("a",)]
+
+
 @pytest.mark.parametrize(
     "damage",
     ["ways=x'01'", "ways=NULL", "ways='x'", "ways=zeroblob(80)", "text=NULL", "ways=ways||x'01'"],

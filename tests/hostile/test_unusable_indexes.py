@@ -10,9 +10,11 @@ from manuals import fumishirube, write
 from stdio import Wire
 from strangers import stranger
 
+from fumishirube.engine.recoverable_index import REBUILT
+
 SEARCH = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"]}
 PLUGIN = """
-import itertools, os, time
+import itertools, os, shutil, time
 from contextlib import contextmanager
 from fumishirube import IndexDamaged, hook
 from fumishirube_stages.indexes.tantivy import Tantivy
@@ -51,9 +53,27 @@ def damaged():
 def changed(matches, **values):
     return [match._replace(passage=match.passage._replace(**values)) for match in matches]
 
+class Lost(Part):
+    # It is damaged from the loss of its files until it is written again.
+    def refresh(self):
+        if os.path.exists(RESULT):
+            raise IndexDamaged("lost")
+        self.inner.refresh()
+
+    def sync(self, *pages):
+        self.inner.sync(*pages)
+        if os.path.exists(RESULT):
+            os.unlink(RESULT)
+
 class Own(Tantivy):
     def open(self, folder, fields):
-        return Part(super().open(folder, fields))
+        if PART == "lost" and os.path.exists(RESULT):
+            for file in folder.path.iterdir():
+                file.unlink()
+        opened = super().open(folder, fields)
+        if PART == "lost":
+            return Lost(opened)
+        return Part(opened) if os.environ.get("ONLY", "m") in folder.path.parts else opened
 
 @hook
 def register_indexes(register):
@@ -145,6 +165,31 @@ def test_an_index_that_is_always_damaged_is_named_where_it_is_updated(
     checks = fumishirube("doctor", "--json", cwd=workspace, environ=environ).json
     (finding,) = (check["finding"] for check in checks if check["subject"] == "manual m")
     assert finding == f"index 'own' of plugin owner failed: {DAMAGED}"
+
+
+def test_an_index_that_is_damaged_until_it_is_written_again_is_rebuilt(
+    workspace: Path, site: str
+) -> None:
+    lost = workspace / "lost"
+    with Wire(workspace, PYTHONPATH=site, WRONG=f"lost={lost}") as wire:
+        wire.ok("manual_ls")
+        assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
+        lost.touch()
+        answer = wire.ok("manual_find", **SEARCH)
+        assert (answer["candidates"], answer["degraded"]) == (2, REBUILT)
+        assert "degraded" not in wire.ok("manual_find", **SEARCH)
+        assert "failed" not in wire.hang_up()
+
+
+def test_an_index_that_is_always_damaged_leaves_the_other_manuals_searched(
+    workspace: Path, site: str
+) -> None:
+    write(workspace, {"other/a.md": "# Rain\nSolar rain.\n"})
+    with Wire(workspace, PYTHONPATH=site, WRONG="refresh=damaged()", ONLY="m") as wire:
+        answer = wire.ok("manual_find", **{**SEARCH, "manual_id": "*"})
+        assert answer["candidates"] == 1
+        reason = f"index 'own' of plugin owner failed: {DAMAGED}"
+        assert answer["degraded"] == f"m: not searched: {reason}"
 
 
 @pytest.mark.parametrize("wrong", ["close=1/0", ""])

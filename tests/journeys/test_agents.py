@@ -391,6 +391,10 @@ def test_a_command_that_is_not_there_is_named(workspace: Path) -> None:
         ("10 days||ten days", "It takes ten days.", True),
         ("version 1.2.3", "It is version 1.2.9.", False),
         ("version 1.2.3", "It is version 1.2.3.", True),
+        ("%", "about 50% of them", True),
+        ("%", "about half of them", False),
+        ("+x", "chmod a+x run", True),
+        ("+x", "chmod a+xs run", False),
     ],
 )
 def test_a_fact_is_held_by_its_figures_and_words(fact: str, answer: str, right: bool) -> None:

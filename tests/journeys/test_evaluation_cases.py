@@ -220,6 +220,12 @@ def test_sentences_are_prose() -> None:
     ]
 
 
+def test_links_are_their_texts_however_many_have_no_end() -> None:
+    text = "See [the page](http://a/(b)c) of it, and [that one](<a b> 'c')."
+    assert list(sentences(text)) == ["See the page of it, and that one."]
+    assert not [*sentences("[a](b " * 200_000)]
+
+
 def test_a_section_is_divided_into_sentences_once_however_many_words_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

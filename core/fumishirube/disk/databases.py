@@ -141,7 +141,8 @@ def _is_damage(error: BaseException) -> bool:
     # Without a code Python could not read a value, such as text that is no UTF-8.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     damages = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
-    return isinstance(error, sqlite3.DatabaseError) and code in damages
+    is_ours = isinstance(error, sqlite3.ProgrammingError)  # such as a wrong number of values
+    return isinstance(error, sqlite3.DatabaseError) and not is_ours and code in damages
 
 
 def _content(base: sqlite3.Connection) -> list[tuple[object, ...]]:

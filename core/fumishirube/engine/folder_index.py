@@ -211,6 +211,8 @@ class FolderIndex:
             except Forbidden as error:  # the last commit can still be searched
                 self._refresh()
                 return self._state(claimed, f"{error}; this is the state before")
+        if not degraded:
+            self._index.check()
         return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
 
     def _may_load(self, changed: Sequence[ClaimedFile], budget: Budget) -> bool:

@@ -140,7 +140,6 @@ class RecoverableIndex:
 
         Raises:
             Forbidden: when no index can be opened in the folder; the next call tries again.
-            IndexDamaged: when the reopened index says so too.
         """
         if not self._closed:
             try:
@@ -153,7 +152,15 @@ class RecoverableIndex:
         self._index = self._open_index()
         self._closed = False
         self.rebuilt = REBUILT
-        self._index.refresh()
+
+    def check(self) -> None:
+        """Check an index that was reopened, when every file is in it again.
+
+        Raises:
+            IndexDamaged: when it says that it is still damaged.
+        """
+        if self.rebuilt:
+            self._index.refresh()
 
     def writing(self, budget: Budget) -> AbstractContextManager[bool]:
         """Become the writer; yield ``False`` if another one stays busy until the deadline."""

@@ -28,6 +28,7 @@ from fumishirube.host.guarded_offers import unlisted_by, unread_by
 from fumishirube.host.guarded_results import GuardedScorer
 from fumishirube.host.indexes import IndexFolders, OpenIndexes, manual_vectors, surface_vectors
 from fumishirube.host.loaders import remembering_loaders, unread_files
+from fumishirube.host.plugin_guard import DamagedAgain
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.model import UnreadFiles
@@ -224,7 +225,7 @@ class PipelineContext:
         for name in self.manuals() if manual_id == EVERY_MANUAL else manual_id.split("/"):
             try:
                 states[name] = self._prepare(name, query, joined, vectors=vectors)
-            except (ToolError, IndexDamaged, AbandonedWork) as error:
+            except (ToolError, IndexDamaged, DamagedAgain, AbandonedWork) as error:
                 failed[name] = error
             if joined:
                 joined.finish_manual()

@@ -85,8 +85,6 @@ class FaultLog:
         """Store and log a failure; in the log, ``public`` replaces what may quote a text."""
         with self._lock:
             logged = self._logged.setdefault(work.key, set())
-            # A search knows only the type of an error, if the stage worked again in another run.
-            problem = next((each for _, each in logged if each.startswith(f"{problem}: ")), problem)
             fault = Fault(*work, problem=problem, last=time.time(), method=method)
             known = self._known()
             times = known[fault.key].times if fault.key in known else 0
@@ -103,6 +101,12 @@ class FaultLog:
             sentence = replace(fault, problem=public or problem).sentence
             fields = {"fault": f"{name}: {fault.sentence}{more}"}
             _log.error("%s", f"{name}: {sentence}{more}", extra=fields)
+
+    def longer(self, work: ForeignWork, problem: str) -> str:
+        """Return a failure of this stage that was logged with its message, or the same problem."""
+        with self._lock:
+            logged = (each for _, each in self._logged.get(work.key, ()))
+            return next((each for each in logged if each.startswith(f"{problem}: ")), problem)
 
     def worked(self, work: ForeignWork, method: str = "") -> None:
         """Remove the failure of this stage, for the same file and method."""

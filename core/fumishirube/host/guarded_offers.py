@@ -23,7 +23,7 @@ from fumishirube.host.guarded_indexes import GUARDED_KINDS
 from fumishirube.host.guarded_results import GUARDED_OFFERS
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
 from fumishirube.host.offered_types import check_running
-from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
+from fumishirube.host.plugin_guard import DamagedAgain, PluginGuard
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import LeftOut
@@ -192,8 +192,10 @@ class GuardedOffers:
         for named, problem in failed:
             if isinstance(named.stage, GuardedStage):
                 work = named.stage.foreign_work
-                if not self._guard.log.recorded_since(work, began):
-                    self._guard.log.record(work, problem)
+                log = self._guard.log
+                if not log.recorded_since(work, began):
+                    # A search knows the type alone, if the stage worked again in another run.
+                    log.record(work, log.longer(work, problem))
 
     @contextmanager
     def damaged_again(self, indexes: Iterable[NamedStage[Any]]) -> Iterator[None]:
@@ -204,8 +206,8 @@ class GuardedOffers:
             for named in indexes:
                 if work := self.work(INDEXES, named.plugin, named.name):
                     problem = "it says that its files are damaged, however often it is opened"
-                    self._guard.log.record(work, problem, method="search")
-                    raise RecordedFault(f"{work.label} failed: {problem}") from error
+                    self._guard.log.record(work, f"{problem} ({error})", problem, "search")
+                    raise DamagedAgain(f"{work.label} failed: {problem}") from error
             raise
 
     def at_work(self, call: StageCall, thread: int) -> AtWork | None:

@@ -35,6 +35,10 @@ class RecordedFault(PluginError):
     """A failure of a plugin, which is recorded, and named by the message."""
 
 
+class DamagedAgain(RecordedFault):
+    """The same, if an index is damaged however often it is opened."""
+
+
 class RefusedConfig(RecordedFault, ConfigError):
     """The same, if the plugin refuses the configuration, or something is not installed for it."""
 
