@@ -235,7 +235,9 @@ def _fields(kind: type) -> Iterator[str]:
     what, rows = "", list[tuple[str, object, object]]()
     if issubclass(kind, BaseModel):
         what = "a model"
-        rows = [(n, f.annotation, f.get_default()) for n, f in kind.model_fields.items()]
+        for name, field in kind.model_fields.items():
+            default = _NONE if field.is_required() else field.get_default(call_default_factory=True)
+            rows.append((name, field.annotation, default))
     elif dataclasses.is_dataclass(kind):
         what = "a dataclass"
         rows = [(f.name, f.type, _default(f)) for f in dataclasses.fields(kind) if f.init]
