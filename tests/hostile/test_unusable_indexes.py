@@ -190,6 +190,12 @@ def test_an_index_that_is_always_damaged_leaves_the_other_manuals_searched(
         assert answer["candidates"] == 1
         reason = f"index 'own' of plugin owner failed: {DAMAGED}"
         assert answer["degraded"] == f"m: not searched: {reason}"
+    environ = {"WRONG": "refresh=damaged()", "ONLY": "m", "FUMISHIRUBE_STRICT": "true"}
+    with Wire(workspace, PYTHONPATH=site, **environ) as wire:
+        call = {"name": "manual_find", "arguments": {**SEARCH, "manual_id": "*"}}
+        answer = wire.request("tools/call", call)["result"]
+        assert answer["isError"]
+        assert reason in answer["content"][0]["text"]
 
 
 @pytest.mark.parametrize("wrong", ["close=1/0", ""])

@@ -23,7 +23,7 @@ from fumishirube.host.guarded_indexes import GUARDED_KINDS
 from fumishirube.host.guarded_results import GUARDED_OFFERS
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
 from fumishirube.host.offered_types import check_running
-from fumishirube.host.plugin_guard import DamagedAgain, PluginGuard
+from fumishirube.host.plugin_guard import DamagedAgain, PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import LeftOut
@@ -207,7 +207,9 @@ class GuardedOffers:
                 if work := self.work(INDEXES, named.plugin, named.name):
                     problem = "it says that its files are damaged, however often it is opened"
                     self._guard.log.record(work, f"{problem} ({error})", problem, "search")
-                    raise DamagedAgain(f"{work.label} failed: {problem}") from error
+                    # A strict call does not go on with the other manuals.
+                    kind = RecordedFault if self._strict else DamagedAgain
+                    raise kind(f"{work.label} failed: {problem}") from error
             raise
 
     def at_work(self, call: StageCall, thread: int) -> AtWork | None:
