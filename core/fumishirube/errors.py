@@ -196,14 +196,14 @@ class InternalError(ToolError):
 
 
 def first_line(error: BaseException) -> str:
-    """Return an exception's type and the first line of its message, if it has one."""
+    """Return an exception's type and the beginning of its message's first line, if it has one."""
     try:
         message = str(error).strip()
     except KeyboardInterrupt:
         raise
     except BaseException:  # the code of a plugin may write the message
         message = ""
-    first = (message.splitlines() or [""])[0]
+    first = (message.splitlines() or [""])[0][:_LONGEST]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
