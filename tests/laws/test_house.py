@@ -94,7 +94,7 @@ ONLY_IN = {
     ),
     "inotify_simple": ("core/fumishirube/disk/watches.py",),
     "re2": ("plugins/fumishirube_stages/scorers/regex.py",),
-    "regex": ("plugins/fumishirube_stages/scorers/pattern_search/worker.py",),
+    "regex": ("plugins/fumishirube_stages/pattern_worker.py",),
     "sqlite3": (
         "core/fumishirube/disk/databases.py",
         "plugins/fumishirube_chapters/projection_store.py",

@@ -11,7 +11,7 @@ from threading import Condition, Thread, Timer
 from typing import Any, NamedTuple
 
 from fumishirube.engine.file_readers import ReadTask
-from fumishirube.parsing.idle_processes import ServingProcess
+from fumishirube.parsing.idle_processes import WorkerProcess
 
 _log = logging.getLogger("fumishirube")
 
@@ -34,7 +34,7 @@ class ReadAnswer(NamedTuple):
     files: Sequence[Any]
 
 
-class _ReadingProcess(ServingProcess):
+class _ReadingProcess(WorkerProcess):
     def __init__(self, setup: bytes) -> None:
         super().__init__("fumishirube.engine.reading_worker:serve", setup)
         self._begun = 0

@@ -1,6 +1,6 @@
 """Places of lines such as pages, their pictures, and processes in which files are parsed."""
 
-from fumishirube.parsing.idle_processes import IdleProcesses, ServingProcess, WorkerProcess
+from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.loading import TextCache, report_pages
 from fumishirube.parsing.pictures import PagePictures, PageView, Picture, PictureLoader
 from fumishirube.parsing.records import document_of, document_record
@@ -16,7 +16,6 @@ __all__ = [
     "PictureLoader",
     "Place",
     "PlaceRange",
-    "ServingProcess",
     "TextCache",
     "WorkerProcess",
     "document_of",

@@ -17,24 +17,37 @@ IDLE_SECONDS = 60.0
 
 
 class WorkerProcess:
-    """A process that runs one of our scripts, and exchanges data over its streams.
+    """A process in which a function, named as ``module:function``, answers requests.
 
+    It gets the channel to this process and the ``setup``, after the first message, which is empty
+    and says that Python has started. It is called with garbage collection off, for what it imports.
     Without ``environ`` it inherits the environment.
     """
 
     def __init__(
-        self, script: Path, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
+        self,
+        function: str,
+        setup: bytes = b"",
+        *,
+        environ: Mapping[str, str] | None = None,
+        folder: Path | None = None,
     ) -> None:
         import subprocess  # noqa: PLC0415 - most searches start no process
 
         self._process = subprocess.Popen(  # noqa: S603 - our own file, and no word of the caller's
-            [sys.executable, "-I", str(script)],
+            [sys.executable, "-I", worker.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environ,
             cwd=folder,
         )
+        assert self._process.stdout is not None
+        assert self._process.stdin is not None
+        self.channel = worker.Channel(self._process.stdout, self._process.stdin)
+        path = [entry for entry in sys.path if entry]
+        self.channel.send(json.dumps({"serve": function, "path": path}).encode())
+        self.channel.send(setup)
 
     @property
     def lives(self) -> bool:
@@ -49,30 +62,6 @@ class WorkerProcess:
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
-
-
-class ServingProcess(WorkerProcess):
-    """A process in which a function, named as ``module:function``, answers requests.
-
-    It gets the channel to this process and the ``setup``, after the first message, which is empty
-    and says that Python has started. It is called with garbage collection off, for what it imports.
-    """
-
-    def __init__(
-        self,
-        function: str,
-        setup: bytes = b"",
-        *,
-        environ: Mapping[str, str] | None = None,
-        folder: Path | None = None,
-    ) -> None:
-        super().__init__(Path(worker.__file__), environ=environ, folder=folder)
-        assert self._process.stdout is not None
-        assert self._process.stdin is not None
-        self.channel = worker.Channel(self._process.stdout, self._process.stdin)
-        path = [entry for entry in sys.path if entry]
-        self.channel.send(json.dumps({"serve": function, "path": path}).encode())
-        self.channel.send(setup)
 
 
 P = TypeVar("P", bound=WorkerProcess)

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from fumishirube import Corpus, Hit, LeftOut, Passage, PassageText, Query, Ranking, Stage, texts_of
 from fumishirube.text import NORMAL, Projection, TextForm
+from fumishirube_stages.pattern_worker import first_of_lines
 from fumishirube_stages.scorers import Candidates
 from fumishirube_stages.scorers.pattern_search.patterns import Pattern, parse_pattern
-from fumishirube_stages.scorers.pattern_search.worker import first_of_lines
 from fumishirube_stages.scorers.pattern_search.worker_pool import Worker, WorkerLost, WorkerPool
 from fumishirube_stages.text_hits import first_text_hits, hit_at, passes_filter
 

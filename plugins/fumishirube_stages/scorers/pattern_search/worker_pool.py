@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from threading import BoundedSemaphore, Timer
 from time import monotonic
 from typing import Any, Literal
 
 from fumishirube.parsing import IdleProcesses, WorkerProcess
-from fumishirube_stages.scorers.pattern_search import worker
+from fumishirube_stages.pattern_worker import LIMITS_ITSELF
 from fumishirube_stages.scorers.pattern_search.patterns import Pattern
 
 _GRACE = 0.1
@@ -28,10 +27,11 @@ class Worker(WorkerProcess):
     """A worker process. After an overrun it must not be used again."""
 
     def __init__(self, until: float) -> None:
-        super().__init__(Path(worker.__file__))
+        super().__init__("fumishirube_stages.pattern_worker:serve")
         self.usable = True
         self._taken: tuple[Pattern, float] | None = None
-        self._answer(until)
+        self._answer(until)  # Python has started,
+        self._answer(until)  # and has imported the function
 
     def takes(self, pattern: Pattern, patience: float, until: float) -> bool:
         """Send a pattern, unless it was the last one; return whether it is valid.
@@ -49,7 +49,7 @@ class Worker(WorkerProcess):
             "by_line": pattern.by_line,
             "deadline": max(until - monotonic(), 0) + 1,
         }
-        valid = bool(self._request(b"p" + json.dumps(request).encode(), until))
+        valid = bool(self._request(json.dumps(request).encode(), until))
         self._taken = (pattern, patience) if valid else None
         return valid
 
@@ -61,9 +61,9 @@ class Worker(WorkerProcess):
         """
         seconds = max(_GRACE, until + _GRACE - monotonic())
         request = json.dumps({"texts": texts, "most": most, "seconds": seconds}, ensure_ascii=False)
-        frame = b"t" + request.encode("utf-8", "surrogatepass")
         # Most searches are short, and to start a thread for each would take longer.
-        limit = None if worker.LIMITS_ITSELF else until + _GRACE
+        limit = None if LIMITS_ITSELF else until + _GRACE
+        frame = request.encode("utf-8", "surrogatepass")
         answers: Sequence[TextSpans] = self._request(frame, limit)
         return answers
 
@@ -72,27 +72,18 @@ class Worker(WorkerProcess):
         self.usable = False
         super().end()
 
-    def _request(self, frame: bytes, until: float | None) -> Any:
-        return self._answer(until, worker.HEAD.pack(len(frame)) + frame)
+    def _request(self, request: bytes, until: float | None) -> Any:
+        self.channel.send(request)
+        return json.loads(self._answer(until))
 
-    def _answer(self, until: float | None, frame: bytes = b"") -> Any:
-        """Send a frame and wait for the answer; kill the process when it is late."""
-        source, sink = self._process.stdout, self._process.stdin
-        assert source is not None
-        assert sink is not None
-        try:
-            with self._killed_at(until):
-                sink.write(frame)
-                sink.flush()
-                head = source.read(worker.HEAD.size)
-                whole = len(head) == worker.HEAD.size
-                data = source.read(worker.HEAD.unpack(head)[0]) if whole else b""
-        except OSError:
-            data = b""
-        if not data:
+    def _answer(self, until: float | None) -> bytes:
+        """Wait for an answer; kill the process when it is late."""
+        with self._killed_at(until):
+            data = self.channel.receive()
+        if data is None:
             self.end()
             raise WorkerLost
-        return json.loads(data)
+        return data
 
     @contextmanager
     def _killed_at(self, until: float | None) -> Iterator[None]:

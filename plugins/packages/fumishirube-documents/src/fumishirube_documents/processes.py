@@ -20,8 +20,8 @@ from fumishirube.parsing import (
     IdleProcesses,
     PageView,
     Picture,
-    ServingProcess,
     TextCache,
+    WorkerProcess,
     document_of,
 )
 from fumishirube_documents.part_texts import PartTexts
@@ -65,7 +65,7 @@ class _ParserLost(Exception):
         self.reason = reason
 
 
-class _ParserProcess(ServingProcess):
+class _ParserProcess(WorkerProcess):
     def __init__(self) -> None:
         super().__init__(
             "fumishirube_documents.parser_worker:serve",

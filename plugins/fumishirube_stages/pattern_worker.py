@@ -1,39 +1,37 @@
-"""A process for patterns that could hang or exhaust the server.
-
-It is started by path and imports nothing of this project. Requests come on standard input,
-answers go to standard output, each with its length before it.
-"""
+"""The process for patterns that could hang or exhaust the server; it imports no other stage."""
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import signal
-import struct
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any, AnyStr
+from typing import TYPE_CHECKING, Any, AnyStr
+
+if TYPE_CHECKING:
+    from fumishirube.parsing import Channel
 
 MEMORY = 512 * 1024 * 1024
-HEAD = struct.Struct("<I")
 LIMITS_ITSELF = hasattr(signal, "setitimer")
 """Whether the system ends this process in time."""
 
 
-def main() -> None:
-    """Answer requests until standard input ends."""
+def serve(channel: Channel, _: bytes) -> None:
+    """Answer requests until the input ends; the first answer says that the process is ready."""
+    gc.enable()
     _limit_memory()
+    channel.send(b"")
     searcher = _Searcher()
-    _answer("ready")
-    while (frame := _frame()) is not None:
-        kind, data = frame[:1], frame[1:]
-        if kind == b"p":
-            _answer(searcher.compile(json.loads(data)))
-        else:
-            _answer(searcher.search(json.loads(data)))
+    while (frame := channel.receive()) is not None:
+        request = json.loads(frame)
+        act = searcher.compile if "pattern" in request else searcher.search
+        answer = json.dumps(act(request)).encode()
+        _end_within(0)  # while it waits
+        channel.send(answer)
 
 
 class _Searcher:
@@ -108,26 +106,9 @@ def _limit_memory() -> None:
 
 
 def _end_within(seconds: float) -> None:
-    """End this process after some seconds, even if its parent is gone; not on Windows."""
+    """End this process after some seconds, even if its parent is gone; not on Windows.
+
+    0 is for no end.
+    """
     if LIMITS_ITSELF:
         signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
-def _frame() -> bytes | None:
-    if LIMITS_ITSELF:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    head = sys.stdin.buffer.read(HEAD.size)
-    if len(head) < HEAD.size:
-        return None
-    (size,) = HEAD.unpack(head)
-    return sys.stdin.buffer.read(size)
-
-
-def _answer(value: object) -> None:
-    data = json.dumps(value).encode()
-    sys.stdout.buffer.write(HEAD.pack(len(data)) + data)
-    sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()
