@@ -1,4 +1,4 @@
-"""What stages and surfaces call the same: labels of hits, runs, and all manuals."""
+"""What stages and surfaces agree on: labels of hits, runs, all manuals, and a constant."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ PINNED_TOP: Final = "pinned_top"
 SECOND: Final = "second"
 """A further label of such a hit if the same side or wording has a better one."""
 
+RRF_K: Final = 60
+"""The constant of reciprocal rank fusion, that of the paper; the engine uses no other."""
+
 AddressReason = Literal["override", "address", "persona", "role", "tool", "conceal", "hidden"]
 """Labels of passages that address the agent: why they do, in the order of the answers."""
 
@@ -36,6 +39,7 @@ __all__ = [
     "PINNED",
     "PINNED_TOP",
     "REQUIRED",
+    "RRF_K",
     "SECOND",
     "SIDE",
     "AddressReason",

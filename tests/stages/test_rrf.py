@@ -20,12 +20,14 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube.engine.rankings import RRF_K, merge_by_rank, united_hit
+from fumishirube.agreed_names import RRF_K
+from fumishirube.engine.rankings import merge_by_rank, united_hit
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.fused_scores import normal, top_score
 from fumishirube_stages.fusers.alternatives import Alternatives
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
-from fumishirube_stages.fusers.rrf import Rrf, normal, top_score
+from fumishirube_stages.fusers.rrf import Rrf
 
 A, B, C, D = (passage(f"{name}.md", body=name) for name in "abcd")
 QUERY = Query("x")

@@ -32,6 +32,7 @@ EQUIVALENTS = HERE / "equivalent_mutants.toml"
 HELPERS = {
     "fumishirube.engine.rankings": "rrf",
     "fumishirube_stages.document_scores": "vector",
+    "fumishirube_stages.fused_scores": "rrf",
     "fumishirube_stages.long_questions": "required_terms",
     "fumishirube_stages.picked_terms": "picked_terms",
     "fumishirube_stages.scorers.lexical_search.candidates": "candidates",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from fumishirube.agreed_names import RRF_K
 from fumishirube.corpus import Corpus, Holds, Part
 from fumishirube.corpus_kinds import rehearse
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
@@ -25,8 +26,6 @@ from fumishirube.traces.records import SectionKey, Span
 
 _MOST_TERMS = 256
 """The most terms of a wording by which coverage is counted."""
-RRF_K = 60
-"""The constant of the paper, used where a fuser has no other, or fails."""
 
 
 # --- reciprocal rank fusion -----------------------------------------------------------------

@@ -19,8 +19,8 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube.agreed_names import ALTERNATIVE, PINNED_TOP, SECOND
-from fumishirube_stages.fusers.rrf import RRF_K, RrfK, normal, top_score
+from fumishirube.agreed_names import ALTERNATIVE, PINNED_TOP, RRF_K, SECOND
+from fumishirube_stages.fused_scores import RrfK, normal, top_score
 
 TOGETHER, QUERY = "together", "query"
 _OF_EACH = 2

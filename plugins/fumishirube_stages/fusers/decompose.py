@@ -20,9 +20,9 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube.agreed_names import PINNED_TOP, SIDE
+from fumishirube.agreed_names import PINNED_TOP, RRF_K, SIDE
 from fumishirube.text import fold, is_hiragana
-from fumishirube_stages.fusers.rrf import RRF_K, RrfK, normal
+from fumishirube_stages.fused_scores import RrfK, normal
 
 BASE = "base"
 

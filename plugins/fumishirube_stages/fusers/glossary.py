@@ -7,7 +7,7 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from fumishirube import Corpus, Outcome, Query, Ranking, Run, Stage, fused_ranking, merge_rankings
-from fumishirube_stages.fusers.rrf import normal, top_score
+from fumishirube_stages.fused_scores import normal, top_score
 
 _LEAST = 0.01
 """The least coverage of a run, so that hits without any keep their order."""

@@ -23,9 +23,9 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube.agreed_names import FREE, PINNED, REQUIRED
+from fumishirube.agreed_names import FREE, PINNED, REQUIRED, RRF_K
 from fumishirube.text import concepts, fold, mentions
-from fumishirube_stages.fusers.rrf import RRF_K, RrfK, normal
+from fumishirube_stages.fused_scores import RrfK, normal
 from fumishirube_stages.long_questions import share_of_words
 from fumishirube_stages.picked_terms import rarest_words
 

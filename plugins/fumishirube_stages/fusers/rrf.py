@@ -1,26 +1,10 @@
-"""Reciprocal rank fusion; its constant and scores below the highest one, which fusers share."""
+"""Reciprocal rank fusion."""
 
 from collections.abc import Sequence
-from typing import Annotated
-
-from pydantic import Field
 
 from fumishirube import Corpus, Outcome, Query, Ranking, Run, Stage, fused_ranking, merge_rankings
-
-RRF_K = 60
-"""The constant ``k`` of the paper."""
-RrfK = Annotated[int, Field(ge=1, le=1_000_000)]
-"""A setting for another constant."""
-
-
-def normal(value: float, top: float) -> float:
-    """Return a value divided by the top value; 0 when that is 0."""
-    return value / top if top > 0 else 0.0
-
-
-def top_score(*rankings: Ranking) -> float:
-    """Return the highest score of the best hits of some rankings; 0 when there are none."""
-    return max((ranking.hits[0].score for ranking in rankings if ranking.hits), default=0.0)
+from fumishirube.agreed_names import RRF_K
+from fumishirube_stages.fused_scores import RrfK
 
 
 class Rrf(Stage):
