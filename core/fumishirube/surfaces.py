@@ -261,7 +261,7 @@ class SurfaceContext(Protocol):
         ...
 
     def folder(self, name: str) -> Root:
-        """Return one of the configuration's folders, such as ``state``, or the ``workspace``."""
+        """Return a root of the configuration, or the ``workspace``; raise ValueError for others."""
         ...
 
     def trace(self, trace_id: str) -> Trace:

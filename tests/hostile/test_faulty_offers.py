@@ -171,6 +171,10 @@ def test_findings_of_a_surface_that_are_none_are_named_by_doctor(
         ),
         ("tools = lambda self, context: refuse()", "NotFound: nothing is there"),
         (
+            "tools = lambda self, context: [TOOL, context.folder('vaults')]",
+            "ValueError: 'vaults' is none of workspace, manuals, vault, docs, runtime, state",
+        ),
+        (
             r"tools = lambda self, context: [replace(TOOL, summary='\ud83d')]",
             "TypeError: 'summary' of Tool 'own_tool' holds half of a surrogate pair",
         ),

@@ -94,6 +94,10 @@ class LoadedConfig:
         """Return a root, or the ``workspace``, as an absolute path with links resolved."""
         if name == "workspace":
             return self.workspace
+        if name not in RootSettings.model_fields:
+            raise ValueError(
+                f"{name!r} is none of workspace, {', '.join(RootSettings.model_fields)}"
+            )
         relative: str = getattr(self.config.roots, name)
         return self.folders.get(name) or (self.workspace / relative).resolve()
 
