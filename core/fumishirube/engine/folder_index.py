@@ -197,13 +197,13 @@ class FolderIndex:
 
     def _refreshed(self, update: _FolderUpdate) -> IndexState:
         self._refresh()
-        claimed, budget, *_ = update
+        claimed = update.claimed
         degraded, pages = None, self._index.pages()
         gone, changed = ([], []) if self.manual.stored else self.manual.changes(pages, claimed)
         self._loads.retain(changed)
         if gone or changed:
             try:
-                if gone or self._may_load(changed, budget):
+                if gone or self._may_load(changed, update.budget):
                     known = update._replace(pages=pages, changes=(gone, changed))
                     degraded = self._update_alone(known)
                 else:
@@ -306,16 +306,18 @@ class FolderIndex:
             wanted_first,
         )
 
-        claimed, budget, progress, wanted, _, known, changes = update
+        claimed, budget = update.claimed, update.budget
         self._publish()  # another process may have been faster
-        pages = self._index.pages()
-        gone, changed = changes if pages is known else self.manual.changes(pages, claimed)
+        pages, gone, changed = self._index.pages(), *update.changes
+        if pages is not update.pages:
+            gone, changed = self.manual.changes(pages, claimed)
         if budget.deadline is not None:
-            changed = wanted_first(changed, self._index.corpus(self.manual.id).terms(wanted))
+            terms = self._index.corpus(self.manual.id).terms(update.wanted)
+            changed = wanted_first(changed, terms)
         contents = partial(_contents, self.manual, claimed) if self._stores_files else None
         with self._readers.reading(changed, self._index.preparation, budget) as elsewhere:
             reading = CommitBatches(
-                self.manual.id, self._loads, changed, budget, progress, elsewhere
+                self.manual.id, self._loads, changed, budget, update.progress, elsewhere
             )
             try:
                 while gone or reading.left:
