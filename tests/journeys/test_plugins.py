@@ -54,7 +54,6 @@ def test_a_broken_plugin_is_reported_by_name(
     assert report["distribution"] == (plugin if plugin == "broken-rival" else "broken-plugins")
     assert len(report["problems"]) == 1
     assert report["problems"][0].startswith(message)
-    assert len(report["problems"][0]) < 3000
 
 
 @pytest.mark.parametrize(
