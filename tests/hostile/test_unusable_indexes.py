@@ -31,6 +31,8 @@ class Part:
             return lambda manual_id: Part(value(manual_id))
         if name != PART:
             return value
+        if RESULT == "no method":
+            return 5
         def result(*arguments, **named):
             names = {"real": lambda: value(*arguments, **named), "first": (*arguments, None)[0]}
             return eval(RESULT, {**globals(), **names})
@@ -120,6 +122,10 @@ WRONG = [
     ("sync=None", "'sync' of its index did not store what it was given"),
     ("size=1", "its index has lost sections, or has some that it was not given"),
     ("writing=ending()", "RuntimeError"),
+    *(
+        (f"{method}=no method", "TypeError: 'int' object is not callable")
+        for method in ("search", "count", "frequencies", "terms", "query_terms", "average_length")
+    ),
     ("average_length=None", "'average_length' of its index gave no finite length"),
 ]
 

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 from fumishirube.budget import Budget
-from fumishirube.corpus import Corpus, Count, IndexMatch
+from fumishirube.corpus import Corpus, Count, IndexMatch, TextCorpus
+from fumishirube.corpus_kinds import DistantCorpus, LinkedCorpus, StoresVectors, VectorCorpus
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.crash_marks import ForeignWork
@@ -24,9 +25,16 @@ from fumishirube.host.guarded_vectors import GuardedVectors
 from fumishirube.host.offered_types import check_texts, require
 from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.model import Passage
-from fumishirube.stages import Index, IndexedFile, OpenIndex
+from fumishirube.stages import Index, IndexedFile, OpenIndex, StoresFiles
 
-_METHODS = [name for name in vars(OpenIndex) if not name.startswith("_")]
+
+def _methods_of(*protocols: Any) -> frozenset[str]:
+    """Return the names of the methods that some protocols declare."""
+    members = (member for each in protocols for member in vars(each).items())
+    return frozenset(name for name, value in members if callable(value) and name[0] != "_")
+
+
+_METHODS = _methods_of(OpenIndex)
 """Looked up by name: since Python 3.12 ``isinstance`` sees none that an object only passes on."""
 
 
@@ -45,6 +53,7 @@ class GuardedIndex(NamedInErrors[Index]):
 
 class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
     _answers = (ToolError, IndexDamaged)
+    _methods = _methods_of(StoresFiles, StoresVectors) | {"rebuilding"}
     _checked_pages: object = ()
     _searched = 0
 
@@ -128,6 +137,9 @@ class _GuardedCorpus(NamedInErrors[Corpus]):
     """A corpus of a plugin, of an index with these files."""
 
     _answers = (ToolError, IndexDamaged)
+    _methods = frozenset(["query_terms", "form_finder"]) | _methods_of(
+        Corpus, LinkedCorpus, VectorCorpus, DistantCorpus, TextCorpus
+    )
 
     def __init__(
         self, stage: Corpus, work: ForeignWork, guard: PluginGuard, files: Container[str]
