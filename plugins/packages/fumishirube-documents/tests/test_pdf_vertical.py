@@ -32,7 +32,7 @@ def lacks_font() -> bool:
     The font is not in the file: that of the system takes its place.
     """
     listing = shutil.which("fc-list")
-    return bool(listing) and not subprocess.check_output([listing, ":lang=ja"])
+    return listing is not None and not subprocess.check_output([listing, ":lang=ja"])
 
 
 @pytest.mark.skipif(lacks_font(), reason="there is no Japanese font, such as IPAexGothic")
