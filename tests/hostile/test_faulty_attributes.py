@@ -21,7 +21,17 @@ from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.stages import Fields
 
 PLUGIN = """
+import os
+from typing import Any, ClassVar
 from fumishirube import Stage, hook
+from fumishirube_stages.fusers.rrf import Rrf
+from fumishirube_stages.loaders.markdown import Markdown
+
+NAME, _, VALUE = os.environ.get("ODD", "").partition("=")
+
+def odd(stage):
+    values = {NAME: eval(VALUE), "__annotations__": {NAME: ClassVar[Any]}} if NAME else {}
+    return type("Odd" + stage.__name__, (stage,), {"__module__": __name__, **values})
 
 class Unclear:
     def __bool__(self):
@@ -49,6 +59,11 @@ class Leaving(Stage):
 @hook
 def register_fusers(register):
     register("undecided", Undecided)
+    register("odd-fuser", odd(Rrf))
+
+@hook
+def register_loaders(register):
+    register("odd-loader", odd(Markdown))
 
 @hook
 def register_refiners(register):
@@ -64,13 +79,18 @@ def register_refiners(register):
             "fuser 'undecided' failed: ValueError: neither true nor false",
         ),
         ("refiners: [leaving, defaults]", "refiner 'leaving' failed: SystemExit: 3"),
+        (
+            "fusers: [odd-fuser]",
+            "fuser 'odd-fuser' failed: TypeError: 'int' object is not callable",
+        ),
     ],
 )
 def test_the_answer_comes_without_the_stage_and_names_it(
     tmp_path: Path, stages: str, problem: str
 ) -> None:
     workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
-    environ = {"PYTHONPATH": str(stranger(tmp_path / "plugins", "looker", PLUGIN))}
+    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
+    environ = {"PYTHONPATH": site, "ODD": "applies=5"}
     file = workspace / "fumishirube.yaml"
     file.write_text(f"pipelines: {{manual: {{{stages}}}}}\n", encoding="utf-8")
     done = fumishirube("find", "oil", "--json", cwd=workspace, environ=environ)
@@ -81,6 +101,29 @@ def test_the_answer_comes_without_the_stage_and_names_it(
     listed = fumishirube("plugins", "--json", cwd=workspace, environ=environ).json
     (faults,) = (report["faults"] for report in listed if report["plugin"] == "looker")
     assert [fault.startswith(problem) for fault in faults] == [True]
+
+
+@pytest.mark.parametrize(
+    ("odd", "problem"),
+    [
+        ("needs=5", "TypeError: 'int' object is not iterable"),
+        ("needs=[5]", "TypeError: 'needs' has something else than texts"),
+        ("remembered=property(lambda _: 1 / 0)", "ZeroDivisionError: division by zero"),
+        ("parsed_fingerprint=property(lambda _: 1 / 0)", "ZeroDivisionError: division by zero"),
+        ("as_written=property(lambda _: 1 / 0)", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_a_stage_says_of_itself_is_read_where_it_can_be_named(
+    tmp_path: Path, odd: str, problem: str
+) -> None:
+    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
+    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
+    file = workspace / "fumishirube.yaml"
+    file.write_text("pipelines: {manual: {loaders: [odd-loader]}}\n", encoding="utf-8")
+    done = fumishirube("find", "oil", cwd=workspace, environ={"PYTHONPATH": site, "ODD": odd})
+    assert done.code == 2
+    assert "pipelines.manual.loaders[0]: loader 'odd-loader' of plugin looker: " in done.err
+    assert problem in done.err
 
 
 WORK = ForeignWork("looker", "looker", "refiner 'late'")

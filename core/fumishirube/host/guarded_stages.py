@@ -46,7 +46,7 @@ class GuardedStage(Generic[S]):
 
     _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
     _named: ClassVar[bool] = False
-    _methods: ClassVar[frozenset[str]] = frozenset()
+    _methods: ClassVar[frozenset[str]] = frozenset({"applies"})
     """What a stage may have in addition and is then called, also if it cannot be."""
 
     def __init__(self, stage: S, work: ForeignWork, guard: PluginGuard) -> None:

@@ -67,7 +67,10 @@ _MEMBERS: Mapping[type, Mapping[str, type]] = {
 }
 
 
-_READ_OF_STAGES = ("needs", "generates", "last", "applies", "placed", "preparation")
+_READ_OF_STAGES = (
+    *("needs", "generates", "last", "applies", "placed", "preparation"),
+    *("remembered", "parsed_fingerprint", "as_written"),
+)
 """What is read of a stage beside its methods; a plugin may compute it."""
 
 
@@ -78,6 +81,8 @@ def check_stage(stage: Stage) -> None:
         value = getattr(stage, name)
         if not isinstance(value, kind):
             raise TypeError(f"{name!r} is of the type {type(value).__name__}")
+    if not all(isinstance(need, str) for need in getattr(stage, "needs", ())):
+        raise TypeError("'needs' has something else than texts")
     _read_of(stage)
 
 
