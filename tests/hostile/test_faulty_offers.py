@@ -254,14 +254,22 @@ def test_a_surface_that_computes_its_pipeline_offers_its_tools(
     assert "own_tool" in run(workspace, "tools").out
 
 
-def test_a_surface_whose_background_work_is_refused_is_named_and_served(
-    workspace: Path, plugins: Path
+@pytest.mark.parametrize(
+    ("lifespan", "problem"),
+    [
+        ("lifespan = contextmanager(refuse)", "NotFound: nothing is there; it does not go on"),
+        ("lifespan: ClassVar[Any] = 5", "TypeError: 'int' object is not callable; it does not go"),
+        ("lifespan = property(lambda self: 1 / 0)", "ZeroDivisionError: division by zero; it is"),
+    ],
+)
+def test_a_surface_whose_background_work_does_not_begin_is_named_and_all_else_served(
+    workspace: Path, plugins: Path, lifespan: str, problem: str
 ) -> None:
-    offer(plugins, "lifespan = contextmanager(refuse)")
+    offer(plugins, lifespan)
     with Wire(workspace, **installed(workspace)) as wire:
         assert wire.ok("manual_ls")
         stderr = wire.hang_up()
-    assert f"{NAMED}NotFound: nothing is there; it does not go on beside the calls" in stderr
+    assert f"{NAMED}{problem}" in stderr
 
 
 @pytest.mark.many_cases

@@ -73,6 +73,9 @@ _READ_OF_STAGES = (
 )
 """What is read of a stage beside its methods; a plugin may compute it."""
 
+_READ_OF_SURFACES = ("lifespan", "diagnostics", "search_statistics", "evidence", "with_evidence")
+"""The same of surfaces; what else they may have is read where it is left out alone."""
+
 
 def check_stage(stage: Stage) -> None:
     """Check the types of what identifies a stage, and read what it says of itself."""
@@ -94,8 +97,8 @@ def check_running(running: object, kind: StageKind) -> None:
     _read_of(running)
 
 
-def _read_of(stage: object) -> None:
-    for name in _READ_OF_STAGES:
+def _read_of(stage: object, names: Iterable[str] = _READ_OF_STAGES) -> None:
+    for name in names:
         getattr(stage, name, None)
 
 
@@ -109,6 +112,7 @@ def check_surface(surface: Surface, roots: Collection[str]) -> None:
         raise TypeError(f"its root {surface.root!r} is none of {', '.join(roots)}")
     if not isinstance(pipeline, Mapping):
         raise TypeError(f"'pipeline' is of the type {type(pipeline).__name__}")
+    _read_of(surface, _READ_OF_SURFACES)
 
 
 def check_offers(offers: object, kind: type) -> None:

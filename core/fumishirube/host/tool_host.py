@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
+from operator import methodcaller
 from typing import Any, NamedTuple, TypeVar
 
 from fumishirube.config.configuration import Config, LoadedConfig, locating_errors
@@ -256,7 +257,7 @@ class ToolHost:
                 if isinstance(configured.surface, HasLifespan):
                     work = self.work(configured)
                     try:
-                        begin = partial(configured.surface.lifespan, context)
+                        begin = partial(methodcaller("lifespan", context), configured.surface)
                         stack.enter_context(self.guarded.opened(work, begin))
                     except AlreadyServed as error:
                         if error.pid == os.getpid():
