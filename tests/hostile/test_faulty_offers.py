@@ -648,6 +648,24 @@ def test_a_command_without_a_line_for_the_help_is_refused_and_the_help_remains(
     assert doctor_names(workspace, "greeter", problem)
 
 
+@pytest.mark.parametrize(
+    ("field", "problem"),
+    [
+        ("variable=5", "its variable 5 is not the name of a variable"),
+        ("variable='A=B'", "its variable 'A=B' is not the name of a variable"),
+        ("web_server=5", "its web_server 5 is not a class, as 'module:Name'"),
+        ("web_server='greeting'", "its web_server 'greeting' is not a class, as 'module:Name'"),
+    ],
+)
+def test_a_way_to_serve_with_a_field_of_another_form_is_refused_and_named(
+    workspace: Path, plugins: Path, field: str, problem: str
+) -> None:
+    code = COMMAND.format(help="kind", serves=True)
+    stranger(plugins, "greeter", code.replace("**more", f"**(more | dict({field}))"))
+    assert run(workspace, "serve", "--help").code == 0
+    assert report(workspace, "greeter")["problems"] == [f"command 'greet': {problem}"]
+
+
 def test_a_way_to_serve_that_cannot_add_its_arguments_leaves_the_others(
     workspace: Path, plugins: Path
 ) -> None:
