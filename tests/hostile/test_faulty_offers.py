@@ -651,10 +651,10 @@ def test_a_command_without_a_line_for_the_help_is_refused_and_the_help_remains(
 @pytest.mark.parametrize(
     ("field", "problem"),
     [
-        ("variable=5", "its variable 5 is not the name of a variable"),
-        ("variable='A=B'", "its variable 'A=B' is not the name of a variable"),
-        ("web_server=5", "its web_server 5 is not a class, as 'module:Name'"),
-        ("web_server='greeting'", "its web_server 'greeting' is not a class, as 'module:Name'"),
+        ("variable=5", "its variable 5 is malformed"),
+        ("variable='A=B'", "its variable 'A=B' is malformed"),
+        ("web_server=5", "its web_server 5 is malformed"),
+        ("web_server='greeting'", "its web_server 'greeting' is malformed"),
     ],
 )
 def test_a_way_to_serve_with_a_field_of_another_form_is_refused_and_named(

@@ -20,8 +20,8 @@ SERVE = "serve"
 _EXIT_CODES = range(256)
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _FORMS = {
-    "variable": (re.compile(r"[A-Za-z_]\w*"), "the name of a variable"),
-    "web_server": (re.compile(rf"{_MODULE.pattern}:[A-Za-z_]\w*"), "a class, as 'module:Name'"),
+    "variable": re.compile(r"[A-Za-z_]\w*"),
+    "web_server": re.compile(rf"{_MODULE.pattern}:[A-Za-z_]\w*"),
 }
 """What the fields of a way to serve may be, if they are there."""
 
@@ -135,10 +135,10 @@ class CommandRegister:
                 raise PluginError(f"command {command.name!r}: its {what} is no text")
         if not _MODULE.fullmatch(command.module):
             raise PluginError(f"command {command.name!r}: {command.module!r} is no dotted name")
-        for what, (pattern, form) in _FORMS.items():
+        for what, form in _FORMS.items():
             value: object = getattr(command, what)
-            if value is not None and not (isinstance(value, str) and pattern.fullmatch(value)):
-                raise PluginError(f"command {command.name!r}: its {what} {value!r} is not {form}")
+            if value is not None and not (isinstance(value, str) and form.fullmatch(value)):
+                raise PluginError(f"command {command.name!r}: its {what} {value!r} is malformed")
         if (command.variable or command.web_server) and not command.serves:
             raise PluginError(f"command {command.name!r}: only a way to serve has such a field")
         self.offers.append(replace(command, plugin=self._plugin))
