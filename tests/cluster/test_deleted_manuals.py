@@ -18,6 +18,7 @@ from cluster_nodes import Cluster
 from cluster_workspaces import TRUSTED, first_ten, opened
 
 from fumishirube import NotFound, Query
+from fumishirube.engine.recoverable_index import REBUILT
 from fumishirube.faces.cli.workspace import search_context
 from fumishirube.host.application import Application
 
@@ -175,3 +176,17 @@ def test_an_indexer_that_follows_deletes_a_manual_too(
         finally:
             process.kill()
             process.wait()
+
+
+def test_an_index_that_the_cluster_lost_is_made_again_from_the_files(
+    node: Cluster, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    manuals = Indexer(tmp_path, settings, "pumps").manuals
+    with opened(tmp_path / "server", manuals, **settings) as server:
+        assert first_ten(server, "pumps", Query("valve")) == [("a.md", 1)]
+        node.nodes[0].delete(f"/{settings['namespace']}-*")
+        found = search_context(server).find("pumps", Query("valve of pumps"))
+        assert [hit.passage.path for hit in found.ranking.hits] == ["a.md"]
+        assert found.trace.degraded == REBUILT
+        again = search_context(server).find("pumps", Query("the valve"))
+        assert again.trace.degraded is None
