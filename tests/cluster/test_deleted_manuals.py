@@ -178,13 +178,14 @@ def test_an_indexer_that_follows_deletes_a_manual_too(
             process.wait()
 
 
+@pytest.mark.parametrize("lost", ["pumps-*", "meta", "*"])
 def test_an_index_that_the_cluster_lost_is_made_again_from_the_files(
-    node: Cluster, settings: dict[str, Any], tmp_path: Path
+    node: Cluster, settings: dict[str, Any], tmp_path: Path, lost: str
 ) -> None:
     manuals = Indexer(tmp_path, settings, "pumps").manuals
     with opened(tmp_path / "server", manuals, **settings) as server:
         assert first_ten(server, "pumps", Query("valve")) == [("a.md", 1)]
-        node.nodes[0].delete(f"/{settings['namespace']}-*")
+        node.nodes[0].delete(f"/{settings['namespace']}-{lost}")
         found = search_context(server).find("pumps", Query("valve of pumps"))
         assert [hit.passage.path for hit in found.ranking.hits] == ["a.md"]
         assert found.trace.degraded == REBUILT

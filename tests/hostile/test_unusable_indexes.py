@@ -58,22 +58,31 @@ def changed(matches, **values):
 class Lost(Part):
     # It is damaged from the loss of its files until it is written again.
     def refresh(self):
-        if os.path.exists(RESULT):
+        if PART == "lost" and os.path.exists(RESULT):
             raise IndexDamaged("lost")
         self.inner.refresh()
+
+    def corpus(self, manual_id):
+        return LostCorpus(self.inner.corpus(manual_id))
 
     def sync(self, *pages):
         self.inner.sync(*pages)
         if os.path.exists(RESULT):
             os.unlink(RESULT)
 
+class LostCorpus(Part):
+    def search(self, *arguments, **named):
+        if os.path.exists(RESULT):
+            raise IndexDamaged("lost")
+        return self.inner.search(*arguments, **named)
+
 class Own(Tantivy):
     def open(self, folder, fields):
-        if PART == "lost" and os.path.exists(RESULT):
+        if "lost" in PART and os.path.exists(RESULT):
             for file in folder.path.iterdir():
                 file.unlink()
         opened = super().open(folder, fields)
-        if PART == "lost":
+        if "lost" in PART:
             return Lost(opened)
         return Part(opened) if os.environ.get("ONLY", "m") in folder.path.parts else opened
 
@@ -173,15 +182,16 @@ def test_an_index_that_is_always_damaged_is_named_where_it_is_updated(
     assert finding == f"index 'own' of plugin owner failed: {DAMAGED}"
 
 
+@pytest.mark.parametrize("seen", ["lost", "found lost by a search"])
 def test_an_index_that_is_damaged_until_it_is_written_again_is_rebuilt(
-    workspace: Path, site: str
+    workspace: Path, site: str, seen: str
 ) -> None:
     lost = workspace / "lost"
-    with Wire(workspace, PYTHONPATH=site, WRONG=f"lost={lost}") as wire:
+    with Wire(workspace, PYTHONPATH=site, WRONG=f"{seen}={lost}") as wire:
         wire.ok("manual_ls")
         assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
         lost.touch()
-        answer = wire.ok("manual_find", **SEARCH)
+        answer = wire.ok("manual_find", **SEARCH, use_cache=False)
         assert (answer["candidates"], answer["degraded"]) == (2, REBUILT)
         assert "degraded" not in wire.ok("manual_find", **SEARCH)
         assert "failed" not in wire.hang_up()

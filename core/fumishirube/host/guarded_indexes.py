@@ -56,6 +56,8 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
     _methods = _methods_of(StoresFiles, StoresVectors) | {"rebuilding"}
     _checked_pages: object = ()
     _searched = 0
+    damage: IndexDamaged | None = None
+    """What a method of a corpus raised: a look at the files may not show it."""
 
     def pages(self) -> Mapping[str, IndexedFile]:
         """Return the files of the last commit."""
@@ -65,6 +67,13 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
                 self._checked_pages = check_pages(pages)
                 self._searched = sum(file.sections - file.blank for file in pages.values())
             return pages
+
+    def refresh(self) -> None:
+        """Read what other processes have committed."""
+        if self.damage is not None:
+            raise self.damage
+        with self._watched("refresh"):
+            self._stage.refresh()
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
@@ -120,7 +129,7 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
             # Another thread may have refreshed the index between the two.
             if pages is before and _number("size", corpus.size) != self._searched:
                 raise ValueError("its index has lost sections, or has some that it was not given")
-        return _GuardedCorpus(corpus, self._work, self._guard, pages)
+        return _GuardedCorpus(corpus, self._work, self._guard, self, pages)
 
     def _checked(self, method: str, result: Any) -> Any:
         if method == "vector_store" and result is not None:
@@ -142,10 +151,25 @@ class _GuardedCorpus(NamedInErrors[Corpus]):
     )
 
     def __init__(
-        self, stage: Corpus, work: ForeignWork, guard: PluginGuard, files: Container[str]
+        self,
+        stage: Corpus,
+        work: ForeignWork,
+        guard: PluginGuard,
+        index: _GuardedOpenIndex,
+        files: Container[str],
     ) -> None:
         super().__init__(stage, work, guard)
+        self._index = index
         self._files = files
+
+    @contextmanager
+    def _watched(self, method: str) -> Iterator[None]:
+        try:
+            with super()._watched(method):
+                yield
+        except IndexDamaged as error:
+            self._index.damage = error
+            raise
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return how many sections have each term."""
