@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from fumishirube import Document, Link, LoaderRemark
 from fumishirube.text import nfc
@@ -79,6 +79,14 @@ class Record(NamedTuple):
         )
 
 
+class PageName(TypedDict):
+    """How answers name a page."""
+
+    doc_id: str
+    filepath: str
+    title: str
+
+
 class Doc:
     """A document of one generation, with its path and id."""
 
@@ -107,6 +115,11 @@ class Doc:
         headings = [folded(part.heading or "") for part in self.record.parts] or [""]
         contents = [folded(self.text(part)) for part in self.record.parts] or [""]
         return FoldedTexts.of(title, headings, contents)
+
+    @property
+    def named(self) -> PageName:
+        """The fields of an answer that name this page."""
+        return PageName(doc_id=self.id, filepath=self.path, title=self.title)
 
     def text(self, part: DocSection) -> str:
         """Return the content of a section."""
