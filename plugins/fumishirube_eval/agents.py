@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,11 +22,7 @@ from fumishirube.commands import (
 )
 from fumishirube_eval.agent_commands import PLACEHOLDERS, PROMPT, AgentCommand
 from fumishirube_eval.agent_grading import Grader, ModelGrader, grade_by_words
-from fumishirube_eval.agent_questions import (
-    AgentQuestion,
-    chosen_questions,
-    load_agent_questions,
-)
+from fumishirube_eval.agent_questions import AgentQuestion, chosen_questions, load_agent_questions
 from fumishirube_eval.agent_report import chart_svg, markdown
 from fumishirube_eval.agent_runs import CAMPS, SHELL, AgentAnswer, AgentRun, AgentSetup, run_agent
 from fumishirube_eval.files import check_writable, name_of, write_text
@@ -93,16 +90,13 @@ def run_agents(options: Namespace, theirs: AgentRun | None) -> AgentRun:
     if options.out:
         _make_folder(options.out)
     run = AgentRun(options.tools, options.agent, options.grader or "figures and words")
-    bar = Bar(expected=True)
-    try:
+    with closing(Bar(expected=True)) as bar:
         for number, question in enumerate(questions, start=1):
             run = replace(run, answers=(*run.answers, run_agent(question, setup)))
             if options.out:  # save after every answer: a run costs money
                 run.save(options.out / RUN_FILE)
             if bar.progress:
                 bar.progress(number, len(questions), "questions")
-    finally:
-        bar.close()
     with TemporaryDirectory(prefix="judge-") as folder:
         grader = ModelGrader(judge, Path(folder)).grade if judge else grade_by_words
         run = replace(run, answers=tuple(_graded(run.answers, questions, grader)))
