@@ -58,13 +58,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "the word agents, to measure an agent"
     )
     parser.add_argument("cases", metavar="CASES", type=Path, nargs="?", help=help_text)
+    help_text = f"make N cases from the manuals themselves instead (default: {KNOWN_ITEMS})"
     parser.add_argument(
-        "--known-item",
-        metavar="N",
-        nargs="?",
-        type=at_least(1),
-        const=KNOWN_ITEMS,
-        help=f"make N cases from the manuals themselves instead (default: {KNOWN_ITEMS})",
+        "--known-item", metavar="N", nargs="?", type=at_least(1), const=KNOWN_ITEMS, help=help_text
     )
     help_text = (
         "with --known-item: write the cases there, and measure nothing yet; with agents: the "
