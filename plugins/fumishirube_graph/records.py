@@ -64,18 +64,13 @@ class Record(NamedTuple):
     @classmethod
     def read(cls, row: Sequence[Any]) -> Record:
         """Build a record from a row of the index, which is JSON."""
-        title, doc_type, aliases, refs, content, parts, links, remarks, sha, updated_ms = row
-        return cls(
-            title,
-            doc_type,
-            tuple(aliases),
-            tuple(refs),
-            content,
-            tuple(DocSection(p[0], p[1], tuple(p[2]), *p[3:]) for p in parts),
-            tuple(Link(*link) for link in links),
-            tuple(LoaderRemark(*remark) for remark in remarks),
-            sha,
-            updated_ms,
+        record = cls(*row)
+        return record._replace(
+            aliases=tuple(record.aliases),
+            source_refs=tuple(record.source_refs),
+            parts=tuple(DocSection(p[0], p[1], tuple(p[2]), *p[3:]) for p in record.parts),
+            links=tuple(Link(*link) for link in record.links),
+            remarks=tuple(LoaderRemark(*remark) for remark in record.remarks),
         )
 
 
