@@ -202,14 +202,11 @@ def _run(
 def _write_setup(base: Path, workspace: Path, log: Path, setup: AgentSetup) -> tuple[Path, Path]:
     """Write the command of the tools and the client configurations; return their paths."""
     recording = [sys.executable, "-I", str(Path(__file__).with_name("recording.py")), str(log)]
-    if setup.camp == OURS:
-        words = [*recording, "mcp", *setup.server]
-    else:
-        words = [*recording, "shell", str(setup.manuals)]
-    tools = _executable(base, words)
-    servers: dict[str, Any] = {}
-    if setup.camp == OURS:
-        servers = {SERVER: {"type": "stdio", "command": str(tools), "args": [], "env": {}}}
+    ours = setup.camp == OURS
+    words = ["mcp", *setup.server] if ours else ["shell", str(setup.manuals)]
+    tools = _executable(base, [*recording, *words])
+    server = {"type": "stdio", "command": str(tools), "args": [], "env": {}}
+    servers = {SERVER: server} if ours else {}
     config = base / "mcp.json"
     config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     (workspace / ".gemini").mkdir(parents=True)
