@@ -118,11 +118,9 @@ def _way(points: Sequence[tuple[int, int, int, int]], *, ended: bool) -> str:
 
 def _drawn(columns: Sequence[Column], place: int, next_place: int) -> str | None:
     """Return the class of a line between columns of independent runs, or over a gap."""
-    names = (
-        "run" if columns[place].kind == "run" else "",
-        "broken" if next_place > place + 1 else "",
-    )
-    return " ".join(filter(None, names)) or None
+    run = "run" if columns[place].kind == "run" else ""
+    broken = "broken" if next_place > place + 1 else ""
+    return f"{run} {broken}".strip() or None
 
 
 def _curve(x: int, y: int, next_x: int, next_y: int) -> str:
