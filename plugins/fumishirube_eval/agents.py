@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +22,7 @@ from fumishirube.commands import (
     serve_command,
 )
 from fumishirube_eval.agent_commands import PLACEHOLDERS, PROMPT, AgentCommand
-from fumishirube_eval.agent_grading import Grader, ModelGrader, grade_by_words
+from fumishirube_eval.agent_grading import Grader, grade_by_model, grade_by_words
 from fumishirube_eval.agent_questions import AgentQuestion, chosen_questions, load_agent_questions
 from fumishirube_eval.agent_report import chart_svg, markdown
 from fumishirube_eval.agent_runs import CAMPS, SHELL, AgentAnswer, AgentRun, AgentSetup, run_agent
@@ -98,7 +99,7 @@ def run_agents(options: Namespace, theirs: AgentRun | None) -> AgentRun:
             if bar.progress:
                 bar.progress(number, len(questions), "questions")
     with TemporaryDirectory(prefix="judge-") as folder:
-        grader = ModelGrader(judge, Path(folder)).grade if judge else grade_by_words
+        grader = partial(grade_by_model, judge, Path(folder)) if judge else grade_by_words
         run = replace(run, answers=tuple(_graded(run.answers, questions, grader)))
     if options.out:
         run.save(options.out / RUN_FILE)
