@@ -20,7 +20,7 @@ from fumishirube.serving import Reloader
 from fumishirube_http.allowed_hosts import AllowedHostsMiddleware
 from fumishirube_http.limits import LimitMiddleware, is_stream
 from fumishirube_http.log import LoggingMiddleware
-from fumishirube_http.people.audit import CallRecord
+from fumishirube_http.people.audit import record_call
 from fumishirube_http.people.authentication import SignedIn
 from fumishirube_http.people.limits import PeopleCounts
 from fumishirube_http.people.metrics import Metrics
@@ -57,7 +57,7 @@ class Team:
         self._opening = anyio.Lock()
         self._group: TaskGroup | None = None
         self.metrics = Metrics(worker, lambda: len(self._servers))
-        self.record = CallRecord(self.metrics)
+        self.record = partial(record_call, self.metrics)
 
     @property
     def open_paths(self) -> frozenset[str]:
