@@ -158,13 +158,8 @@ def run_agent(question: AgentQuestion, setup: AgentSetup) -> AgentAnswer:
         log, workspace = base / "log.jsonl", base / "work"
         tools, config = _write_setup(base, workspace, log, setup)
         prompt = prompt_for(question, setup.camp, tools)
-        values = {
-            PROMPT: prompt,
-            "mcp_config": str(config),
-            "workspace": str(workspace),
-            "tools": str(tools),
-        }
-        words, text = setup.command.words(values)
+        paths = {"mcp_config": str(config), "workspace": str(workspace), "tools": str(tools)}
+        words, text = setup.command.words({PROMPT: prompt, **paths})
         environ = {**os.environ, "VAULT_ROOT": str(base / "vault")}
         began = time.monotonic()
         answer, error = _run(words, text, workspace, environ, setup)
