@@ -234,7 +234,7 @@ def _restored(
     return {
         name: _restored_value(value, current.get(name))
         for name, value in exported_settings.items()
-        if (value, current.get(name)) != (WITHHELD, None)  # then the stage's default is used
+        if (value, current.get(name)) != (WITHHELD, None)  # else the stage's default is used
     }
 
 
