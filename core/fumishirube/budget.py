@@ -61,8 +61,7 @@ class Budget:
     @property
     def spent(self) -> bool:
         """Whether the time is over."""
-        left = self.left
-        return left is not None and left <= 0
+        return self.left == 0
 
     @property
     def late(self) -> bool:

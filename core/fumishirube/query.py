@@ -211,7 +211,9 @@ class Query:
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> CoreSchema:
         """Let pydantic read a query from its record."""
-        return no_info_plain_validator_function(_validated)
+        return no_info_plain_validator_function(
+            lambda value: value if isinstance(value, cls) else cls.of_record(value)
+        )
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Query:
@@ -247,12 +249,10 @@ def _hashable(value: Any) -> Hashable:
         return frozenset(map(_hashable, value))
     if isinstance(value, (list, tuple)):
         return tuple(map(_hashable, value))
+    if isinstance(value, str):
+        return value
     # 1, 1.0 and True are equal, but different arguments.
-    return value if isinstance(value, str) else (type(value).__name__, _hash_or_repr(value))
-
-
-def _hash_or_repr(value: Any) -> Hashable:
-    return value if isinstance(value, Hashable) else repr(value)
+    return type(value).__name__, value if isinstance(value, Hashable) else repr(value)
 
 
 def _plain(value: Any) -> Any:
@@ -262,10 +262,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted(map(_plain, value))
     return [_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
-
-
-def _validated(value: Any) -> Query:
-    return value if isinstance(value, Query) else Query.of_record(value)
 
 
 _KEYS: Mapping[str, Callable[[Any], Hashable]] = {

@@ -190,9 +190,5 @@ def streamable_mcp(
     """
     from fumishirube.faces.mcp import streamable  # noqa: PLC0415 - half of a start's time
 
-    return streamable.Streamable(
-        publisher,
-        name=server_name(application),
-        report=report,
-        inner=inner,
-    )
+    name = server_name(application)
+    return streamable.Streamable(publisher, name=name, report=report, inner=inner)

@@ -110,9 +110,8 @@ def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) ->
     if not module.isidentifier() or keyword.iskeyword(module):
         return f"a module cannot be called {module!r}"
     spec = find_spec(module)
-    if (
-        spec is not None and spec.origin is not None
-    ):  # a namespace: any folder of the current directory
+    # Without an origin it is a namespace: any folder of the current directory.
+    if spec is not None and spec.origin is not None:
         return f"a module {module!r} is installed already"
     return registry[kind.kind_name].refusal(stage)
 

@@ -6,11 +6,6 @@ from fumishirube import Command, CommandRegister, hook
 @hook
 def register_commands(register: CommandRegister) -> None:
     """Register the command ``init``."""
-    register(
-        Command(
-            "init",
-            "name this server in the configuration of an MCP client",
-            "fumishirube_clients.command",
-            "fumishirube init --client claude-code --write",
-        )
-    )
+    help_text = "name this server in the configuration of an MCP client"
+    example = "fumishirube init --client claude-code --write"
+    register(Command("init", help_text, "fumishirube_clients.command", example))

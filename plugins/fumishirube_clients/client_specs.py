@@ -101,7 +101,6 @@ CLIENTS: Mapping[str, ClientSpec] = {
         lambda places: places.home / ".cursor" / "mcp.json",
         "open Cursor's settings, MCP, and switch the server on",
         programs=("cursor", "cursor-agent"),
-        folder=".cursor",
     ),
     "vscode": ClientSpec(
         "VS Code",
@@ -135,7 +134,6 @@ CLIENTS: Mapping[str, ClientSpec] = {
         lambda places: places.home / ".gemini" / "settings.json",
         "restart gemini; /mcp lists the server",
         programs=("gemini",),
-        folder=".gemini",
     ),
     "kiro": ClientSpec(
         "Kiro",

@@ -36,26 +36,16 @@ _YES = frozenset({"y", "yes", "はい"})
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
-    parser.add_argument(
-        "--client",
-        type=one_of("client", *CLIENTS),
-        metavar="CLIENT",
-        help=f"{', '.join(CLIENTS)}; without it you are asked for each that is found",
-    )
-    parser.add_argument(
-        "--name", default=_NAME, help=f"what the server is called there (default: {_NAME})"
-    )
-    parser.add_argument(
-        "--project",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help="the project folder, for clients with a file in each (default: the current folder)",
-    )
+    help_text = f"{', '.join(CLIENTS)}; without it you are asked for each that is found"
+    client = one_of("client", *CLIENTS)
+    parser.add_argument("--client", type=client, metavar="CLIENT", help=help_text)
+    help_text = f"what the server is called there (default: {_NAME})"
+    parser.add_argument("--name", default=_NAME, help=help_text)
+    help_text = "the project folder, for clients with a file in each (default: the current folder)"
+    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help=help_text)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--write", action="store_true", help="make the change; otherwise only show it"
-    )
+    help_text = "make the change; otherwise only show it"
+    what.add_argument("--write", action="store_true", help=help_text)
     what.add_argument("--remove", action="store_true", help="remove the server")
     add_json(parser)
 

@@ -6,11 +6,6 @@ from fumishirube import Command, CommandRegister, hook
 @hook
 def register_commands(register: CommandRegister) -> None:
     """Register the command ``eval``."""
-    register(
-        Command(
-            "eval",
-            "measure how well cases with known answers are found",
-            "fumishirube_eval.command",
-            "fumishirube eval cases.jsonl --against other.yaml",
-        )
-    )
+    help_text = "measure how well cases with known answers are found"
+    example = "fumishirube eval cases.jsonl --against other.yaml"
+    register(Command("eval", help_text, "fumishirube_eval.command", example))

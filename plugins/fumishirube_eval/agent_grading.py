@@ -7,7 +7,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -63,36 +62,30 @@ def grade_by_words(question: AgentQuestion, answer: str) -> list[bool]:
     return [holds(fact, answer) for fact in question.facts]
 
 
-@dataclass(frozen=True)
-class ModelGrader:
-    """Runs a judge command, without showing it which tools were used."""
+def grade_by_model(
+    command: AgentCommand, folder: Path, question: AgentQuestion, answer: str
+) -> list[bool]:
+    """Return one verdict for each fact, of a judge that is not shown which tools were used.
 
-    command: AgentCommand
-    folder: Path
-
-    def grade(self, question: AgentQuestion, answer: str) -> list[bool]:
-        """Return one verdict for each fact.
-
-        Raises:
-            ConfigError: when the command fails, or returns another number of verdicts.
-        """
-        prompt = judge_prompt(question, answer)
-        words, text = self.command.words({"prompt": prompt})
-        try:
-            done = run_command(words, text, JUDGE_SECONDS, cwd=self.folder)
-        except OSError as error:
-            problem = TOO_LONG if error.errno == errno.E2BIG else type(error).__name__
-            raise ConfigError(f"--grader: {problem} on {question.id}") from error
-        if done.code is None:
-            raise ConfigError(f"--grader: stopped after {JUDGE_SECONDS} seconds on {question.id}")
-        verdicts = _VERDICTS.findall(done.printed)
-        if done.code or not verdicts:
-            raise ConfigError(f"--grader: no verdicts on question {question.id}")
-        result: list[bool] = json.loads(verdicts[-1].lower())
-        if len(result) != len(question.facts):
-            count = f"{len(result)} verdicts for {len(question.facts)} facts"
-            raise ConfigError(f"--grader: {count} on question {question.id}")
-        return result
+    Raises:
+        ConfigError: when the command fails, or returns another number of verdicts.
+    """
+    words, text = command.words({"prompt": judge_prompt(question, answer)})
+    try:
+        done = run_command(words, text, JUDGE_SECONDS, cwd=folder)
+    except OSError as error:
+        problem = TOO_LONG if error.errno == errno.E2BIG else type(error).__name__
+        raise ConfigError(f"--grader: {problem} on {question.id}") from error
+    if done.code is None:
+        raise ConfigError(f"--grader: stopped after {JUDGE_SECONDS} seconds on {question.id}")
+    verdicts = _VERDICTS.findall(done.printed)
+    if done.code or not verdicts:
+        raise ConfigError(f"--grader: no verdicts on question {question.id}")
+    result: list[bool] = json.loads(verdicts[-1].lower())
+    if len(result) != len(question.facts):
+        count = f"{len(result)} verdicts for {len(question.facts)} facts"
+        raise ConfigError(f"--grader: {count} on question {question.id}")
+    return result
 
 
 def judge_prompt(question: AgentQuestion, answer: str) -> str:

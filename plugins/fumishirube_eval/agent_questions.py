@@ -65,11 +65,10 @@ def load_agent_questions(questions: Path, gold: Path) -> list[AgentQuestion]:
             raise ConfigError(f"{gold.name}: it has no facts for question {line.id!r}")
         if any(question.id == line.id for question in loaded):
             raise ConfigError(f"{questions.name}: two questions have the id {line.id!r}")
-        reference = facts[line.id]
+        right = facts[line.id]
         loaded.append(
             AgentQuestion(
-                *(line.id, line.manual, line.kind, line.question),
-                *(reference.answer, reference.must_have),
+                line.id, line.manual, line.kind, line.question, right.answer, right.must_have
             )
         )
     if not loaded:

@@ -128,10 +128,8 @@ def markdown(ours: AgentRun, theirs: AgentRun | None, chart: str) -> Iterator[st
 
 
 def _names(runs: Sequence[AgentRun]) -> list[str]:
-    names = [run.camp for run in runs]
-    return [
-        f"{name} ({place})" for name, place in zip(names, ("this run", "against"), strict=False)
-    ]
+    places = zip(runs, ("this run", "against"), strict=False)
+    return [f"{run.camp} ({place})" for run, place in places]
 
 
 def _question_rows(runs: Sequence[AgentRun]) -> Iterator[str]:

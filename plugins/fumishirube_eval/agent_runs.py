@@ -158,13 +158,8 @@ def run_agent(question: AgentQuestion, setup: AgentSetup) -> AgentAnswer:
         log, workspace = base / "log.jsonl", base / "work"
         tools, config = _write_setup(base, workspace, log, setup)
         prompt = prompt_for(question, setup.camp, tools)
-        values = {
-            PROMPT: prompt,
-            "mcp_config": str(config),
-            "workspace": str(workspace),
-            "tools": str(tools),
-        }
-        words, text = setup.command.words(values)
+        paths = {"mcp_config": str(config), "workspace": str(workspace), "tools": str(tools)}
+        words, text = setup.command.words({PROMPT: prompt, **paths})
         environ = {**os.environ, "VAULT_ROOT": str(base / "vault")}
         began = time.monotonic()
         answer, error = _run(words, text, workspace, environ, setup)
@@ -202,14 +197,11 @@ def _run(
 def _write_setup(base: Path, workspace: Path, log: Path, setup: AgentSetup) -> tuple[Path, Path]:
     """Write the command of the tools and the client configurations; return their paths."""
     recording = [sys.executable, "-I", str(Path(__file__).with_name("recording.py")), str(log)]
-    if setup.camp == OURS:
-        words = [*recording, "mcp", *setup.server]
-    else:
-        words = [*recording, "shell", str(setup.manuals)]
-    tools = _executable(base, words)
-    servers: dict[str, Any] = {}
-    if setup.camp == OURS:
-        servers = {SERVER: {"type": "stdio", "command": str(tools), "args": [], "env": {}}}
+    ours = setup.camp == OURS
+    words = ["mcp", *setup.server] if ours else ["shell", str(setup.manuals)]
+    tools = _executable(base, [*recording, *words])
+    server = {"type": "stdio", "command": str(tools), "args": [], "env": {}}
+    servers = {SERVER: server} if ours else {}
     config = base / "mcp.json"
     config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     (workspace / ".gemini").mkdir(parents=True)

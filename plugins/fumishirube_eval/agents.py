@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,12 +22,8 @@ from fumishirube.commands import (
     serve_command,
 )
 from fumishirube_eval.agent_commands import PLACEHOLDERS, PROMPT, AgentCommand
-from fumishirube_eval.agent_grading import Grader, ModelGrader, grade_by_words
-from fumishirube_eval.agent_questions import (
-    AgentQuestion,
-    chosen_questions,
-    load_agent_questions,
-)
+from fumishirube_eval.agent_grading import Grader, grade_by_model, grade_by_words
+from fumishirube_eval.agent_questions import AgentQuestion, chosen_questions, load_agent_questions
 from fumishirube_eval.agent_report import chart_svg, markdown
 from fumishirube_eval.agent_runs import CAMPS, SHELL, AgentAnswer, AgentRun, AgentSetup, run_agent
 from fumishirube_eval.files import check_writable, name_of, write_text
@@ -93,18 +91,15 @@ def run_agents(options: Namespace, theirs: AgentRun | None) -> AgentRun:
     if options.out:
         _make_folder(options.out)
     run = AgentRun(options.tools, options.agent, options.grader or "figures and words")
-    bar = Bar(expected=True)
-    try:
+    with closing(Bar(expected=True)) as bar:
         for number, question in enumerate(questions, start=1):
             run = replace(run, answers=(*run.answers, run_agent(question, setup)))
             if options.out:  # save after every answer: a run costs money
                 run.save(options.out / RUN_FILE)
             if bar.progress:
                 bar.progress(number, len(questions), "questions")
-    finally:
-        bar.close()
     with TemporaryDirectory(prefix="judge-") as folder:
-        grader = ModelGrader(judge, Path(folder)).grade if judge else grade_by_words
+        grader = partial(grade_by_model, judge, Path(folder)) if judge else grade_by_words
         run = replace(run, answers=tuple(_graded(run.answers, questions, grader)))
     if options.out:
         run.save(options.out / RUN_FILE)

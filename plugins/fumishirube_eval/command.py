@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from fumishirube import ConfigError
@@ -50,8 +50,6 @@ from fumishirube_eval.runs import InProcessClient, result_line, run_cases
 K = 5
 KNOWN_ITEMS = 100
 
-_NAMED_DEFAULT = "the defaults"
-
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options."""
@@ -60,13 +58,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "the word agents, to measure an agent"
     )
     parser.add_argument("cases", metavar="CASES", type=Path, nargs="?", help=help_text)
+    help_text = f"make N cases from the manuals themselves instead (default: {KNOWN_ITEMS})"
     parser.add_argument(
-        "--known-item",
-        metavar="N",
-        nargs="?",
-        type=at_least(1),
-        const=KNOWN_ITEMS,
-        help=f"make N cases from the manuals themselves instead (default: {KNOWN_ITEMS})",
+        "--known-item", metavar="N", nargs="?", type=at_least(1), const=KNOWN_ITEMS, help=help_text
     )
     help_text = (
         "with --known-item: write the cases there, and measure nothing yet; with agents: the "
@@ -193,29 +187,19 @@ def _measured(
     gate: Gate,
     options: Namespace,
 ) -> EvaluationReport:
-    indexing, bar = Bar(), Bar(expected=True)
     applications = [item for item in (ours, theirs) if item is not None]
-    clients = [InProcessClient.of(item, indexing.progress) for item in applications]
-    try:
+    with closing(Bar()) as indexing, closing(Bar(expected=True)) as bar:
+        clients = [InProcessClient.of(item, indexing.progress) for item in applications]
         runs = run_cases(
-            clients,
-            cases,
-            bar.progress,
-            use_cache=options.cache,
-            everywhere=options.everywhere,
+            clients, cases, bar.progress, use_cache=options.cache, everywhere=options.everywhere
         )
-    finally:
-        indexing.close()
-        bar.close()
-    names, k = [_name(item) for item in applications], options.k or K
+    files, k = [item.loaded.file for item in applications], options.k or K
     if options.rows:
         sides = zip(("config", "against"), runs, strict=False)
         lines = [result_line(item, k, side) for side, results in sides for item in results]
         write_text(options.rows, "".join(f"{line}\n" for line in lines))
-    measurements = [Measurement(*pair) for pair in zip(names, runs, strict=True)]
+    measurements = [
+        Measurement(file.name if file else "the defaults", results)
+        for file, results in zip(files, runs, strict=True)
+    ]
     return EvaluationReport(k, measurements[0], (*measurements, None)[1], gate)
-
-
-def _name(application: Application) -> str:
-    file = application.loaded.file
-    return _NAMED_DEFAULT if file is None else file.name

@@ -76,7 +76,7 @@ def known_items(manuals: Sequence[Manual], size: int) -> list[Case]:
         stretch = sections[number * len(sections) // size : (number + 1) * len(sections) // size]
         # Begin in the middle of an interval: its start is often the start of a file.
         ordered = sorted(range(len(stretch)), key=lambda n: abs(2 * n - len(stretch)))
-        made = (_case(stretch[n], _FACETS[number % len(_FACETS)]) for n in ordered)
+        made = (_case(stretch[n], number % len(_FACETS)) for n in ordered)
         cases += [case for case in [next(filter(None, made), None)] if case]
     if not cases:
         raise NotFound("no section of these manuals differs from all others in its words")
@@ -132,9 +132,8 @@ def _documents(manual: Manual) -> Iterator[Document]:
             yield document
 
 
-def _case(section: _CandidateSection, facet: str) -> Case | None:
-    """Make a case of a section: with this facet, else with the next one that is possible."""
-    place = _FACETS.index(facet)
+def _case(section: _CandidateSection, place: int) -> Case | None:
+    """Make a case of a section: with the facet at a place, else the next one that is possible."""
     for facet_name in (*_FACETS[place:], *_FACETS[:place]):
         query = _QUERIES[facet_name](section)
         if query is not None:

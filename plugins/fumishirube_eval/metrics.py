@@ -8,19 +8,19 @@ with gains of 0 and 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from fumishirube_eval.cases import Case, SectionKey
 from fumishirube_eval.paired import Metric
 
 T = TypeVar("T")
 
-_Judge: TypeAlias = Callable[[Sequence[str], Collection[str], int], float]
-_SectionJudge: TypeAlias = Callable[[Sequence[SectionKey], Collection[SectionKey], int], float]
-
+_Ranked: TypeAlias = tuple[Sequence[Any], Collection[Any]]
+"""What a ranking has, and what is right of it: paths, or sections."""
+_Judge: TypeAlias = Callable[[Sequence[Any], Collection[Any], int], float]
 _Ceiling: TypeAlias = Callable[[Collection[str], int], float]
 
 AMOUNTS = ("tokens", "p50", "p95", "latency", "sem_cache_saved")
@@ -136,55 +136,66 @@ def _discount(rank: int) -> float:
 
 
 def case_metrics(k: int) -> tuple[Metric[CaseResult], ...]:
-    """Return the metrics of a case, in the order of the report."""
-    return (*_page_metrics(k), *_section_metrics(k), *_share_metrics(), *_cost_metrics())
-
-
-def _page_metrics(k: int) -> Iterator[Metric[CaseResult]]:
-    """Yield metrics over files; ``page_…`` ranks files instead of rows."""
-    by_row: dict[str, _Judge] = {
-        "hit_rate": hit_rate,
-        "recall": recall,
-        "mrr": mrr,
-        "ndcg": ndcg,
-        "precision": precision,
-    }
-    for name, of in by_row.items():
-        yield Metric(f"{name}@{k}", _on_paths(of, k))
-    yield Metric(
-        "precision@retrieved",
-        lambda result: precision_retrieved(result.paths, result.case.expected_paths),
-    )
-    yield Metric(
-        f"page_hit@{k}", lambda result: hit_rate(result.pages, result.case.expected_paths, k)
-    )
-    yield Metric(f"page_mrr@{k}", lambda result: mrr(result.pages, result.case.expected_paths, k))
-
-
-def _section_metrics(k: int) -> Iterator[Metric[CaseResult]]:
-    by_row: dict[str, _SectionJudge] = {"sec_hit": hit_rate, "sec_mrr": mrr}
-    for name, of in by_row.items():
-        yield Metric(f"{name}@{k}", _on_sections(of, k))
-
-
-def _share_metrics() -> Iterator[Metric[CaseResult]]:
-    shares: dict[str, Callable[[CaseResult], bool]] = {
-        "gap_rate": lambda result: result.gaps > 0,
-        "conflict_rate": lambda result: result.conflicts > 0,
-        "needs_followup_rate": lambda result: integration_status(result) == "needs_followup",
-        "blocked_rate": lambda result: integration_status(result) == "blocked",
-        "error_rate": lambda result: result.error is not None,
-        "forbidden_hit_rate": lambda result: (
-            not set(result.case.forbidden_paths).isdisjoint(result.paths)
+    """Return the metrics of a case, in the order of the report; ``page_…`` ranks files."""
+    return (
+        *(
+            Metric(name if "@" in name else f"{name}@{k}", _judged(judge, ranked, k))
+            for name, judge, ranked in _JUDGES
         ),
-    }
-    for name, of in shares.items():
-        yield Metric(name, _share(of), more_is_better=False)
+        *(Metric(name, _share(holds), more_is_better=False) for name, holds in _SHARES.items()),
+        Metric("tokens_per_query", lambda result: float(result.tokens), more_is_better=False),
+        Metric("latency_ms", lambda result: result.latency_ms, more_is_better=False),
+    )
 
 
-def _cost_metrics() -> Iterator[Metric[CaseResult]]:
-    yield Metric("tokens_per_query", lambda result: float(result.tokens), more_is_better=False)
-    yield Metric("latency_ms", lambda result: result.latency_ms, more_is_better=False)
+def _rows(result: CaseResult) -> _Ranked:
+    return result.paths, result.case.expected_paths
+
+
+def _pages(result: CaseResult) -> _Ranked:
+    return result.pages, result.case.expected_paths
+
+
+def _sections(result: CaseResult) -> _Ranked:
+    return result.ranking, result.case.expected_lines
+
+
+_JUDGES: tuple[tuple[str, _Judge, Callable[[CaseResult], _Ranked]], ...] = (
+    ("hit_rate", hit_rate, _rows),
+    ("recall", recall, _rows),
+    ("mrr", mrr, _rows),
+    ("ndcg", ndcg, _rows),
+    ("precision", precision, _rows),
+    ("precision@retrieved", lambda rows, right, _: precision_retrieved(rows, right), _rows),
+    ("page_hit", hit_rate, _pages),
+    ("page_mrr", mrr, _pages),
+    ("sec_hit", hit_rate, _sections),
+    ("sec_mrr", mrr, _sections),
+)
+_SHARES: dict[str, Callable[[CaseResult], bool]] = {
+    "gap_rate": lambda result: result.gaps > 0,
+    "conflict_rate": lambda result: result.conflicts > 0,
+    "needs_followup_rate": lambda result: integration_status(result) == "needs_followup",
+    "blocked_rate": lambda result: integration_status(result) == "blocked",
+    "error_rate": lambda result: result.error is not None,
+    "forbidden_hit_rate": lambda result: (
+        not set(result.case.forbidden_paths).isdisjoint(result.paths)
+    ),
+}
+
+
+def _judged(
+    judge: _Judge, ranked: Callable[[CaseResult], _Ranked], k: int
+) -> Callable[[CaseResult], float | None]:
+    def judged(result: CaseResult) -> float | None:
+        rows, right = ranked(result)
+        return judge(rows, right, k) if right else None
+
+    return judged
+
+
+def _share(holds: Callable[[CaseResult], bool]) -> Callable[[CaseResult], float]:
+    return lambda result: float(holds(result))
 
 
 def integration_status(result: CaseResult) -> str | None:
@@ -194,22 +205,6 @@ def integration_status(result: CaseResult) -> str | None:
     if not result.returned:
         return "blocked"
     return "needs_followup" if result.gaps or result.conflicts or result.unscored else "ready"
-
-
-def _on_paths(of: _Judge, k: int) -> Callable[[CaseResult], float]:
-    return lambda result: of(result.paths, result.case.expected_paths, k)
-
-
-def _on_sections(of: _SectionJudge, k: int) -> Callable[[CaseResult], float | None]:
-    def judged(result: CaseResult) -> float | None:
-        right = result.case.expected_lines
-        return of(result.ranking, right, k) if right else None
-
-    return judged
-
-
-def _share(of: Callable[[CaseResult], bool]) -> Callable[[CaseResult], float]:
-    return lambda result: float(of(result))
 
 
 # --- a set of cases -------------------------------------------------------------------------

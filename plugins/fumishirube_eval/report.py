@@ -24,17 +24,14 @@ class Measurement:
     @property
     def errors(self) -> dict[str, int]:
         """The number of failed searches, by code."""
-        return dict(
-            sorted(Counter(result.error for result in self.measured if result.error).items())
-        )
+        failures = Counter(result.error for result in self.measured if result.error)
+        return dict(sorted(failures.items()))
 
     @property
     def first_failures(self) -> dict[str, CaseResult]:
         """The first failed search of each code."""
-        results = self.measured
-        return {
-            code: next(result for result in results if result.error == code) for code in self.errors
-        }
+        failed = [result for result in self.measured if result.error]
+        return {code: next(it for it in failed if it.error == code) for code in self.errors}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from fumishirube_eval.metrics import CaseResult, case_metrics
 FIRST_TIME_MS = 600_000
 """The time limit for the first search of a manual, which may have to index it."""
 
-
 _PAGE = 1000
 _CUT_SHORT = frozenset({"time_budget", "candidate_cap"})
 _LEFT = _CUT_SHORT | {"per_file_cap"}
@@ -211,13 +210,8 @@ def _total(client: ToolClient, trace_id: str, kind: str) -> int:
 def _page(
     client: ToolClient, trace_id: str, kind: str, offset: int, limit: int
 ) -> Mapping[str, Any]:
-    arguments: dict[str, JsonValue] = {
-        "trace_id": trace_id,
-        "kind": kind,
-        "offset": offset,
-        "limit": limit,
-    }
-    return client.call("manual_hits", arguments)
+    page: dict[str, JsonValue] = {"offset": offset, "limit": limit}
+    return client.call("manual_hits", {"trace_id": trace_id, "kind": kind, **page})
 
 
 def _cut_short(reply: Mapping[str, Any]) -> bool:

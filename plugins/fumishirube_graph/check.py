@@ -47,10 +47,7 @@ def check_tool(runtime: GraphRuntime) -> Tool[CommandParams, CheckAnswer]:
             dangling=links("dangling"),
             ambiguous=tuple(
                 AmbiguousLink(
-                    filepath=path,
-                    line=issue.line,
-                    target=issue.target,
-                    candidates=issue.candidates,
+                    filepath=path, line=issue.line, target=issue.target, candidates=issue.candidates
                 )
                 for path, issue in rows
                 if issue.status == "ambiguous"

@@ -73,7 +73,7 @@ def context_tool(runtime: GraphRuntime) -> Tool[ContextParams, ContextAnswer]:
         walked = walk(snapshot, doc.path, depth, most=runtime.settings.max_nodes)
         text = doc.record.content
         alone = ContextAnswer(
-            center=ContextCenter(doc_id=doc.id, filepath=doc.path, title=doc.title, content=text),
+            center=ContextCenter(**doc.named, content=text),
             related=(),
             total_size=len(text),
             truncated_count=len(walked.steps),
@@ -114,9 +114,7 @@ def _fitting(
     for step in steps:
         near = snapshot.docs[step.path]
         page = RelatedPage(
-            doc_id=near.id,
-            filepath=near.path,
-            title=near.title,
+            **near.named,
             link_type=step.kind,
             direction=step.direction,
             summary=near.summary,

@@ -28,7 +28,7 @@ from fumishirube import (
 from fumishirube.disk import Watch
 from fumishirube.tools import EmbeddingCounts, SectionVectors
 from fumishirube_graph.errors import JsonRpcInternalError, docs_missing
-from fumishirube_graph.lock import FOLDER, NAME, holder
+from fumishirube_graph.lock import holder
 from fumishirube_graph.reader import DocumentReader, sha_of
 from fumishirube_graph.records import Doc, Record
 from fumishirube_graph.snapshot import GraphSnapshot
@@ -179,8 +179,7 @@ class Docs:
 
     def _unfollowed(self) -> Iterator[str]:
         """Yield a warning with the number of changed files, when no process follows the folder."""
-        lock = self.context.folder("workspace").path / FOLDER / NAME
-        if holder(lock) not in (None, os.getpid()):
+        if holder(self.context.folder("workspace").path) not in (None, os.getpid()):
             return
         comparison = self._compared(self._opened().pages(), self._claimed())
         if comparison.gone or comparison.changed:
@@ -278,12 +277,7 @@ class Docs:
         return FolderComparison(gone, changed)
 
     def _write(
-        self,
-        index: OpenIndex,
-        claimed: Mapping[str, ClaimedFile],
-        *,
-        full: bool,
-        only: str | None,
+        self, index: OpenIndex, claimed: Mapping[str, ClaimedFile], *, full: bool, only: str | None
     ) -> IndexChange:
         pages = index.pages()
         comparison = self._compared(pages, claimed, full=full, only=only)

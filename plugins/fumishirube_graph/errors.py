@@ -31,11 +31,8 @@ class JsonRpcError(ToolError):
     def payload(self) -> dict[str, JsonValue]:
         """Return ``{"code", "message", "details"}``; the code is a number."""
         payload = super().payload()
-        return {
-            "code": self.number,
-            "message": payload["message"],
-            "details": payload.get("details", {}),
-        }
+        details = payload.get("details", {})
+        return {"code": self.number, "message": payload["message"], "details": details}
 
 
 class JsonRpcInternalError(JsonRpcError):

@@ -94,9 +94,7 @@ def _hit(scored: ScoredSection, query_units: tuple[str, ...]) -> FulltextHit:
     if shown is None:
         shown = beginning(text or heading or doc.title)
     return FulltextHit(
-        doc_id=doc.id,
-        filepath=doc.path,
-        title=doc.title,
+        **doc.named,
         section_heading=heading,
         snippet=shown,
         rank=-max(round(scored.score, 6), 0.000001),

@@ -9,11 +9,7 @@ from fumishirube.disk import FolderEntry
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
 from fumishirube_graph.docs import Docs
-from fumishirube_graph.errors import (
-    JsonRpcError,
-    JsonRpcInternalError,
-    skipped_page,
-)
+from fumishirube_graph.errors import JsonRpcError, JsonRpcInternalError, skipped_page
 from fumishirube_graph.snapshot import GraphSnapshot, named_places
 from fumishirube_graph.status import LinkCounts, links_of
 from fumishirube_graph.warnings import FileWarning, not_listed, skipped, warnings

@@ -33,11 +33,8 @@ class ServeLock:
 
     def __init__(self, workspace: Root) -> None:
         self._workspace = workspace
+        self._path = workspace.path / FOLDER / NAME
         self._handle: int | None = None
-
-    @property
-    def _path(self) -> Path:
-        return self._workspace.path / FOLDER / NAME
 
     def take(self) -> None:
         """Take the lock.
@@ -107,11 +104,12 @@ class ServeLock:
         return number
 
 
-def holder(path: Path) -> int | None:
-    """Return the process that owns a lock file: its own number for itself.
+def holder(workspace: Path) -> int | None:
+    """Return the process that owns the lock of a workspace: its own number for itself.
 
     That of a process in a container may be of no process here.
     """
+    path = workspace / FOLDER / NAME
     return _running(path) or (_read(path)[0] if _is_locked(path) else None)
 
 

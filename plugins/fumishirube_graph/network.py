@@ -102,19 +102,14 @@ def _whole(
     start = _decoded(cursor, "graph")
     if start is not None:
         # The last node of the previous page may be gone by now.
-        start = _GraphPlace(bisect_right(order, start.path), start.path, start.edges)
+        start = start._replace(nodes=bisect_right(order, start.path))
     part = _part(runtime, snapshot, order, start, chars)
+    shown = _answer(runtime, snapshot, part)
     if start is None and part.complete:
-        return _answer(runtime, snapshot, part)
-    return _answer(
-        runtime,
-        snapshot,
-        part,
-        truncated=True,
-        total_nodes=len(order),
-        total_edges=sum(map(len, snapshot.out.values())),
-        next_cursor=None if part.complete else _encoded("graph", part.end),
-    )
+        return shown
+    totals = {"total_nodes": len(order), "total_edges": sum(map(len, snapshot.out.values()))}
+    next_cursor = None if part.complete else _encoded("graph", part.end)
+    return shown.model_copy(update={"truncated": True, **totals, "next_cursor": next_cursor})
 
 
 def _around(
@@ -128,16 +123,13 @@ def _around(
     walked = walk(snapshot, center, depth, most=most)
     order = [center, *(step.path for step in walked.steps)]
     if start is not None and start.path in order:
-        start = _GraphPlace(order.index(start.path) + 1, start.path, start.edges)
+        start = start._replace(nodes=order.index(start.path) + 1)
     part = _part(runtime, snapshot, order, start, chars)
     cut = walked.truncated or not part.complete
-    return _answer(
-        runtime,
-        snapshot,
-        part,
-        truncated=cut or start is not None or None,
-        next_cursor=_encoded(request, part.end) if cut else None,
-    )
+    truncated = cut or start is not None or None
+    next_cursor = _encoded(request, part.end) if cut else None
+    shown = _answer(runtime, snapshot, part)
+    return shown.model_copy(update={"truncated": truncated, "next_cursor": next_cursor})
 
 
 class _GraphPlace(NamedTuple):
@@ -240,23 +232,10 @@ def _completing(snapshot: GraphSnapshot, path: str, taken: Collection[str]) -> l
     return sorted([*out, *back])
 
 
-def _answer(
-    runtime: GraphRuntime,
-    snapshot: GraphSnapshot,
-    part: _GraphPart,
-    *,
-    truncated: bool | None = None,
-    total_nodes: int | None = None,
-    total_edges: int | None = None,
-    next_cursor: str | None = None,
-) -> GraphAnswer:
+def _answer(runtime: GraphRuntime, snapshot: GraphSnapshot, part: _GraphPart) -> GraphAnswer:
     return GraphAnswer(
         nodes=tuple(_node(snapshot, path) for path in part.paths),
         edges=tuple(_edge(snapshot, edge) for edge in part.edges),
-        truncated=truncated,
-        total_nodes=total_nodes,
-        total_edges=total_edges,
-        next_cursor=next_cursor,
         warnings=runtime.warned_of(snapshot),
     )
 

@@ -72,9 +72,7 @@ def page_tool(runtime: GraphRuntime) -> Tool[PageParams, PageAnswer]:
         stale = runtime.staleness(doc)
         out, back = snapshot.out[doc.path], snapshot.back.get(doc.path, [])
         return PageAnswer(
-            doc_id=doc.id,
-            filepath=doc.path,
-            title=doc.title,
+            **doc.named,
             doc_type=doc.record.doc_type,
             content=doc.record.content,
             sections=tuple(_sections(doc)),
@@ -118,14 +116,8 @@ def _sections(doc: Doc) -> list[PageSection]:
 
 
 def _linked(snapshot: GraphSnapshot, edge: LinkEdge, path: str) -> LinkedPage:
-    doc = snapshot.docs[path]
-    return LinkedPage(
-        doc_id=doc.id,
-        filepath=path,
-        title=doc.title,
-        link_type=edge.kind,
-        section_id=edge.section_id,
-    )
+    named = snapshot.docs[path].named
+    return LinkedPage(**named, link_type=edge.kind, section_id=edge.section_id)
 
 
 def _issue(issue: Issue) -> LinkIssue:

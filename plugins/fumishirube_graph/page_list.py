@@ -138,9 +138,7 @@ def _after(docs: list[Doc], sort: str, order: str, key: str, path: str) -> Itera
 
 def _listed(snapshot: GraphSnapshot, doc: Doc) -> ListedPage:
     return ListedPage(
-        doc_id=doc.id,
-        filepath=doc.path,
-        title=doc.title,
+        **doc.named,
         doc_type=doc.record.doc_type,
         link_count=len(snapshot.out[doc.path]),
         updated_at=doc.updated_at,

@@ -17,20 +17,14 @@ Format = Literal["dot", "mermaid", "html"]
 
 _PAGE = "graph.html"
 _DATA = "/*GRAPH*/null"
-_STYLES = {
-    "references": "solid",
-    "depends_on": "bold",
-    "implements": "dashed",
-    "extends": "dotted",
-    "conflicts_with": "solid",
+_LOOKS = {
+    "references": ("solid", "-->"),
+    "depends_on": ("bold", "==>"),
+    "implements": ("dashed", "-.->"),
+    "extends": ("dotted", "--o"),
+    "conflicts_with": ("solid", "--x"),
 }
-_ARROWS = {
-    "references": "-->",
-    "depends_on": "==>",
-    "implements": "-.->",
-    "extends": "--o",
-    "conflicts_with": "--x",
-}
+"""How a type of links is drawn: its style in DOT, its arrow in Mermaid."""
 
 
 class PictureParams(GraphParams, CommandParams):
@@ -83,7 +77,7 @@ def _dot(graph: GraphAnswer) -> Iterator[str]:
         label = _quoted(f"{node.title}\n{node.filepath}")
         yield f"  {_quoted(node.id)} [label={label}, class={_quoted(node.doc_type)}];"
     for edge in graph.edges:
-        look = f'label={_quoted(edge.type)}, style="{_STYLES[edge.type]}"'
+        look = f'label={_quoted(edge.type)}, style="{_LOOKS[edge.type][0]}"'
         yield f"  {_quoted(edge.source)} -> {_quoted(edge.target)} [{look}];"
     yield "}"
 
@@ -98,7 +92,7 @@ def _mermaid(graph: GraphAnswer) -> Iterator[str]:
     for node in graph.nodes:
         yield f'  {node.id}["{_entities(node.title)}"]:::{node.doc_type}'
     for edge in graph.edges:
-        yield f"  {edge.source} {_ARROWS[edge.type]}|{edge.type}| {edge.target}"
+        yield f"  {edge.source} {_LOOKS[edge.type][1]}|{edge.type}| {edge.target}"
 
 
 def _entities(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from fumishirube import Document, Link, LoaderRemark
 from fumishirube.text import nfc
@@ -64,19 +64,22 @@ class Record(NamedTuple):
     @classmethod
     def read(cls, row: Sequence[Any]) -> Record:
         """Build a record from a row of the index, which is JSON."""
-        title, doc_type, aliases, refs, content, parts, links, remarks, sha, updated_ms = row
-        return cls(
-            title,
-            doc_type,
-            tuple(aliases),
-            tuple(refs),
-            content,
-            tuple(DocSection(p[0], p[1], tuple(p[2]), *p[3:]) for p in parts),
-            tuple(Link(*link) for link in links),
-            tuple(LoaderRemark(*remark) for remark in remarks),
-            sha,
-            updated_ms,
+        record = cls(*row)
+        return record._replace(
+            aliases=tuple(record.aliases),
+            source_refs=tuple(record.source_refs),
+            parts=tuple(DocSection(p[0], p[1], tuple(p[2]), *p[3:]) for p in record.parts),
+            links=tuple(Link(*link) for link in record.links),
+            remarks=tuple(LoaderRemark(*remark) for remark in record.remarks),
         )
+
+
+class PageName(TypedDict):
+    """How answers name a page."""
+
+    doc_id: str
+    filepath: str
+    title: str
 
 
 class Doc:
@@ -107,6 +110,11 @@ class Doc:
         headings = [folded(part.heading or "") for part in self.record.parts] or [""]
         contents = [folded(self.text(part)) for part in self.record.parts] or [""]
         return FoldedTexts.of(title, headings, contents)
+
+    @property
+    def named(self) -> PageName:
+        """The fields of an answer that name this page."""
+        return PageName(doc_id=self.id, filepath=self.path, title=self.title)
 
     def text(self, part: DocSection) -> str:
         """Return the content of a section."""

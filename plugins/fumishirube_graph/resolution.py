@@ -94,20 +94,16 @@ class LinkTargets:
     def _candidates(self, source: str, link: Link) -> tuple[tuple[str, ...], bool]:
         """Return the pages that a link may mean, best first, and whether it leaves the folder."""
         target = nfc(link.target)
-        relative = target.startswith(_RELATIVE)
-        if not target.startswith("/"):
-            below = _joined(posixpath.dirname(source), target)
+        relative, absolute = target.startswith(_RELATIVE), target.startswith("/")
+        folders = [] if absolute else [posixpath.dirname(source)]
+        folders += [] if relative else [""]
+        for folder in folders:
+            below = _joined(folder, target.lstrip("/"))
             if below is None:
                 return (), True
             if paths := self._paths.spelled(below):
                 return paths[:1], False
-        if not relative:
-            below = _joined("", target.lstrip("/"))
-            if below is None:
-                return (), True
-            if paths := self._paths.spelled(below):
-                return paths[:1], False
-        if not link.wiki or relative or target.startswith("/"):
+        if not link.wiki or relative or absolute:
             return (), False
         if target not in self._anywhere:  # many pages may name one target, and many may bear it
             self._anywhere[target] = self._named(target)

@@ -80,9 +80,7 @@ def document_result(
     own = [hit for hit in hits if hit.signals.get("section", 0.0) > 0][:_SECTIONS]
     shown = (own or hits[:1]) if doc.record.parts else ()
     return DocumentResult(
-        doc_id=doc.id,
-        filepath=path,
-        title=doc.title,
+        **doc.named,
         sections=tuple(_section(snapshot, doc, hit, match_start, chars) for hit in shown),
         score=hits[0].score,
         score_breakdown=SearchBreakdown(
@@ -159,13 +157,7 @@ def with_linked(
 ) -> DocumentResult:
     """Return a result with its nearest linked pages, up to ``chars`` characters of each."""
     pages = tuple(
-        SearchLinked(
-            doc_id=doc.id,
-            filepath=step.path,
-            title=doc.title,
-            link_type=step.kind,
-            summary=doc.summary[:chars],
-        )
+        SearchLinked(**doc.named, link_type=step.kind, summary=doc.summary[:chars])
         for step in steps[:most]
         for doc in [snapshot.docs[step.path]]
     )

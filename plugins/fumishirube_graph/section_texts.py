@@ -204,23 +204,20 @@ def _filtered(scored: _ScoredSections, included: Callable[[int], bool]) -> _Scor
     return [*compress(numbers, chosen)], [*compress(values, chosen)]
 
 
-class SectionMatches:
+class SectionMatches(NamedTuple):
     """The matching sections, in the order of paths and lines."""
 
-    def __init__(
-        self, places: Sequence[SectionPlace], numbers: Sequence[int], scores: Sequence[float]
-    ) -> None:
-        self._places = places
-        self._numbers = numbers
-        self._scores = scores
+    places: Sequence[SectionPlace]
+    numbers: Sequence[int]
+    scores: Sequence[float]
 
     @property
     def total(self) -> int:
         """The number of matching sections."""
-        return len(self._numbers)
+        return len(self.numbers)
 
     def best(self, limit: int | None) -> list[ScoredSection]:
         """Return the best sections, best first; ties by path and line."""
-        each = range(len(self._numbers))
-        chosen = nlargest(len(each) if limit is None else limit, each, key=self._scores.__getitem__)
-        return [ScoredSection(self._places[self._numbers[at]], self._scores[at]) for at in chosen]
+        each = range(self.total)
+        chosen = nlargest(len(each) if limit is None else limit, each, key=self.scores.__getitem__)
+        return [ScoredSection(self.places[self.numbers[at]], self.scores[at]) for at in chosen]

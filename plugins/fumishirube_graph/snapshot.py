@@ -9,14 +9,7 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
-from fumishirube import (
-    IndexMatch,
-    Neighbour,
-    Passage,
-    SequenceCorpus,
-    TextMatches,
-    Tokenizer,
-)
+from fumishirube import IndexMatch, Neighbour, Passage, SequenceCorpus, TextMatches, Tokenizer
 from fumishirube.text import fold, nfc
 from fumishirube.tools import SectionVectors
 from fumishirube_graph.records import Doc
@@ -80,15 +73,12 @@ class GraphSnapshot(SequenceCorpus):
     def named(self, name: str, root: str) -> Doc | None:
         """Return the page that a caller names: by id, or by path with or without extension."""
         paths = _candidates(name, root)
-        doc = next((self.docs[candidate] for candidate in paths if candidate in self.docs), None)
+        doc = next((self.docs[path] for path in paths if path in self.docs), None)
         return doc or self.by_id.get(paths[0])
 
     def named_skipped(self, name: str, root: str) -> str | None:
         """Return the skipped file that a caller names."""
-        return next(
-            (candidate for candidate in _candidates(name, root) if candidate in self.skipped),
-            None,
-        )
+        return next((path for path in _candidates(name, root) if path in self.skipped), None)
 
     def near(self, name: str) -> list[str]:
         """Return the paths with the most similar spelling, case and extension aside."""

@@ -52,13 +52,7 @@ def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
             (doc, runtime.staleness(doc, verify=params.verify)) for doc in snapshot.docs.values()
         ]
         rows = tuple(
-            StaleDocument(
-                doc_id=doc.id,
-                filepath=doc.path,
-                title=doc.title,
-                staleness=stale.level,
-                stale_refs=stale.refs,
-            )
+            StaleDocument(**doc.named, staleness=stale.level, stale_refs=stale.refs)
             for doc, stale in checked
             if stale.refs
         )

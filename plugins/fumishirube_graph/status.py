@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from fumishirube import Answer, Call, Root, Tool
 from fumishirube.disk import Watch
 from fumishirube_graph.arguments import CommandParams, GraphRuntime
-from fumishirube_graph.lock import FOLDER, NAME, holder
+from fumishirube_graph.lock import holder
 from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.staleness import Level
 from fumishirube_graph.warnings import FileWarning, warnings
@@ -77,8 +77,7 @@ def status_tool(runtime: GraphRuntime) -> Tool[CommandParams, StatusAnswer]:
         links = links_of(snapshot)
         levels = Counter(runtime.staleness(doc).level for doc in snapshot.docs.values())
         done = docs.vectors.progress(snapshot.stamps, snapshot.section_texts_of)
-        workspace = docs.context.folder("workspace").path
-        pid = holder(workspace / FOLDER / NAME)
+        pid = holder(docs.context.folder("workspace").path)
         return StatusAnswer(
             docs_dir=docs.root_name,
             total_documents=len(snapshot.docs),

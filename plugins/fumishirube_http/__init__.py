@@ -15,32 +15,14 @@ __all__ = ["create_app", "register_commands"]
 @hook
 def register_commands(register: CommandRegister) -> None:
     """Register ``serve --http``, ``users``, and the bridge to the server in a variable."""
-    register(
-        Command(
-            "http",
-            "serve the tools over HTTP",
-            "fumishirube_http.command",
-            serves=True,
-            web_server="fumishirube_http.server:LocalServer",
-        )
-    )
-    register(
-        Command(
-            "users",
-            "list and change who may use the server, with tokens and rights",
-            "fumishirube_http.people.users_command",
-            example="fumishirube users add aiko --read manuals/handbook --write vault/aiko",
-        )
-    )
-    register(
-        Command(
-            "bridge",
-            "serve tools that run at another server",
-            "fumishirube_http.backend",
-            serves=True,
-            variable="MANUAL_TOOLS_BASE_URL",
-        )
-    )
+    module, server = "fumishirube_http.command", "fumishirube_http.server:LocalServer"
+    register(Command("http", "serve the tools over HTTP", module, serves=True, web_server=server))
+    help_text = "list and change who may use the server, with tokens and rights"
+    example = "fumishirube users add aiko --read manuals/handbook --write vault/aiko"
+    register(Command("users", help_text, "fumishirube_http.people.users_command", example))
+    help_text = "serve tools that run at another server"
+    module, variable = "fumishirube_http.backend", "MANUAL_TOOLS_BASE_URL"
+    register(Command("bridge", help_text, module, serves=True, variable=variable))
 
 
 def create_app(config: "LoadedConfig | None" = None) -> "FastAPI":

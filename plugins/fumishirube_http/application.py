@@ -6,7 +6,6 @@ import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
@@ -14,13 +13,12 @@ from typing import Any, cast
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp
 
 from fumishirube import Tool, __version__
 from fumishirube.commands import Application
@@ -29,6 +27,7 @@ from fumishirube.serving import (
     InnerCalls,
     LoadedConfig,
     Reloader,
+    Schema,
     Served,
     ToolHost,
     load_plugins,
@@ -147,17 +146,14 @@ class HttpApplication:
     def _middleware(self) -> list[Middleware]:
         if self._behind:
             return [Middleware(LoggingMiddleware)]
-        settings = process_settings(self._application.loaded.environ)
+        token = process_settings(self._application.loaded.environ).token
         hosts = self._application.config.security.allowed_hosts
-        allowed = partial(AllowedHostsMiddleware, hosts=hosts)
-        token = partial(ServerTokenMiddleware, token=settings.token, open_path=self._health)
-        limits = partial(
-            LimitMiddleware,
-            unlimited=lambda scope: scope["path"] == self._health,
-            streams=partial(is_stream, self._mcp_path),
-        )
-        checks = (LoggingMiddleware, allowed, token, limits)
-        return [Middleware(check) for check in checks]
+        return [
+            Middleware(LoggingMiddleware),
+            Middleware(AllowedHostsMiddleware, hosts=hosts),
+            Middleware(ServerTokenMiddleware, token=token, open_path=self._health),
+            Middleware(LimitMiddleware, unlimited={self._health}, mcp_path=self._mcp_path),
+        ]
 
     @asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
@@ -184,12 +180,7 @@ class HttpApplication:
         return fault
 
     def _route(
-        self,
-        app: FastAPI,
-        method: str,
-        path: str,
-        endpoint: ToolEndpoint,
-        operation: dict[str, Any],
+        self, app: FastAPI, method: str, path: str, endpoint: ToolEndpoint, operation: Schema
     ) -> None:
         tool = endpoint.tool
         app.add_api_route(
@@ -208,14 +199,6 @@ def _answer_head(app: FastAPI) -> None:
     for route in [*app.routes]:
         if isinstance(route, APIRoute) and route.methods == {"GET"}:
             app.add_api_route(route.path, route.endpoint, methods=["HEAD"], include_in_schema=False)
-
-
-def is_stream(mcp_path: str, scope: Scope) -> bool:
-    """Return whether a request opens an event stream of a session."""
-    if scope["path"] != mcp_path:
-        return False
-    listens = Headers(scope=scope).get("mcp-method") == "subscriptions/listen"
-    return listens or scope["method"] == "GET"
 
 
 async def _healthz() -> dict[str, bool]:

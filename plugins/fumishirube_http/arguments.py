@@ -27,11 +27,8 @@ def from_query(query: QueryParams, shape: Schema) -> dict[str, Any]:
     values counts, unless the schema takes an array.
     """
     properties: dict[str, Schema] = shape["properties"]
-    return {
-        name: _converted(query.getlist(name), properties[name])
-        for name in properties
-        if name in query
-    }
+    known = (name for name in properties if name in query)
+    return {name: _converted(query.getlist(name), properties[name]) for name in known}
 
 
 def from_json(body: bytes) -> object:

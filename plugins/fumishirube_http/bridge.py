@@ -154,9 +154,8 @@ class Bridge:
 
         def run(params: P, call: Call) -> A:
             arguments = params.model_dump(mode="json", exclude_unset=True)
-            return _fitting(
-                tool, self._request(_BackendRequest(method, path, arguments, parameters), call)
-            )
+            request = _BackendRequest(method, path, arguments, parameters)
+            return _fitting(tool, self._request(request, call))
 
         def refused(error: ToolError, arguments: object) -> ToolError:
             if tool.refused is None or isinstance(error, BackendFailure):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Collection
 from contextlib import nullcontext, suppress
 from itertools import islice
 
@@ -41,29 +41,23 @@ _NO_JSON = "send the arguments as JSON, with the header 'Content-Type: applicati
 class LimitMiddleware:
     """Limits the number of requests in progress, and so the memory that clients can use.
 
-    ``unlimited`` returns whether a request is always answered, ``streams`` whether it stays open.
+    Requests for the ``unlimited`` paths are always answered; streams at ``mcp_path`` stay open.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        unlimited: Callable[[Scope], bool],
-        streams: Callable[[Scope], bool],
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, unlimited: Collection[str], mcp_path: str) -> None:
         self._app = app
         self._unlimited = unlimited
-        self._is_stream = streams
+        self._mcp_path = mcp_path
         self._requests = anyio.Semaphore(UNDER_WAY)
         self._streams = anyio.Semaphore(STREAMS)
         self._large = anyio.Semaphore(LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, or answer 503."""
-        if scope["type"] != "http" or self._unlimited(scope):
+        if scope["type"] != "http" or scope["path"] in self._unlimited:
             await self._app(scope, receive, send)
             return
-        stream = self._is_stream(scope)
+        stream = is_stream(self._mcp_path, scope)
         scope.setdefault("state", {})[STREAM] = stream
         places = self._streams if stream else self._requests
         admission = _Admission(receive, places, self._large)
@@ -126,6 +120,14 @@ class _Admission:
                 return await self._receive()
         except TimeoutError:
             raise invalid(_TOO_SLOW, 408, {"connection": "close"}) from None
+
+
+def is_stream(mcp_path: str, scope: Scope) -> bool:
+    """Return whether a request opens an event stream of a session."""
+    if scope["path"] != mcp_path:
+        return False
+    listens = Headers(scope=scope).get("mcp-method") == "subscriptions/listen"
+    return listens or scope["method"] == "GET"
 
 
 def _waits_for_body(scope: Scope) -> bool:

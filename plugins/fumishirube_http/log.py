@@ -208,11 +208,8 @@ def _manuals_in(arguments: object, tool: object) -> Iterator[str]:
     elif isinstance(arguments, dict):
         for name in ("manual_name", "manual_id"):
             named = arguments.get(name)
-            yield from (
-                each
-                for each in (named if isinstance(named, list) else [named])
-                if isinstance(each, str)
-            )
+            listed = named if isinstance(named, list) else [named]
+            yield from (each for each in listed if isinstance(each, str))
         if tool == _LISTING and isinstance(folder := arguments.get("id"), str):
             named = folder.strip().removeprefix("dir::").removeprefix("file::").partition("::")[0]
             if named not in ("", _ALL):

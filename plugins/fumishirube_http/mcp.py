@@ -69,12 +69,9 @@ class McpEndpoint:
             await self._answer(scope, body, receive, send)
 
     async def _run(self, ready: anyio.Event) -> None:
+        application, publisher = self._application, self._publisher
         make = partial(
-            streamable_mcp,
-            self._application,
-            self._publisher,
-            report=self._report,
-            inner=self._inner,
+            streamable_mcp, application, publisher, report=self._report, inner=self._inner
         )
         served = await to_thread.run_sync(make, abandon_on_cancel=True)
         async with served.running():

@@ -18,12 +18,7 @@ _ERROR: Schema = {
 }
 _REFUSAL: Schema = {
     "type": "object",
-    "properties": {
-        "code": {"type": "integer"},
-        "error": _TEXT,
-        "message": _TEXT,
-        "details": {"type": "object"},
-    },
+    "properties": {"code": {"type": "integer"}, **_ERROR["properties"]},
     "required": ["message"],
     "anyOf": [{"required": ["code"]}, {"required": ["error"]}],
 }
@@ -98,14 +93,13 @@ def of_endpoint(tool: Tool[Any, Any], method: str) -> Schema:
     schema: Schema = dict(input_schema(tool))
     answer: Schema = dict(output_schema(tool))
     answer = answer if tool.http_body is None else answer["properties"][tool.http_body]
+    errors = {**_ALWAYS, **_OF_ENDPOINTS}
     if method == "GET":
         parameters = [_parameter(name, schema) for name in schema["properties"]]
-        responses = _responses(answer, {**_ALWAYS, **_OF_ENDPOINTS})
-        return {"parameters": parameters, "responses": responses}
+        return {"parameters": parameters, "responses": _responses(answer, errors)}
     del schema["additionalProperties"]
     body = {"required": True, "content": _json(schema, _example(tool))}
-    responses = _responses(answer, {**_ALWAYS, **_OF_BODIES, **_OF_ENDPOINTS})
-    return {"requestBody": body, "responses": responses}
+    return {"requestBody": body, "responses": _responses(answer, {**errors, **_OF_BODIES})}
 
 
 def _parameter(name: str, arguments: Schema) -> Schema:

@@ -71,6 +71,12 @@ def invalid(message: str, status: int = 400, headers: Mapping[str, str] | None =
     return Problem(status, {"error": "invalid_request", "message": message}, headers)
 
 
+def unauthorized(message: str, challenge: str = "Bearer") -> Problem:
+    """Return the problem of a request without a token that counts."""
+    body = {"error": "unauthorized", "message": message}
+    return Problem(401, body, {"www-authenticate": challenge})
+
+
 def forbidden(message: str) -> Problem:
     """Return the problem of a request by somebody who may not make it."""
     return Problem(403, {"error": "forbidden", "message": message})

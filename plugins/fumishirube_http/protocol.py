@@ -50,12 +50,8 @@ class Connection(H11Protocol):
         self.lingering = LingeringTransport(transport, self._may_send_more)
         super().connection_made(self.lingering)  # type: ignore[arg-type]  # it passes all on
         if len(self.connections) > CONNECTIONS:
-            ours = (
-                connection
-                for connection in self.connections
-                if isinstance(connection, Connection) and connection.waits
-            )
-            oldest = min(ours, key=attrgetter("since"))
+            ours = (each for each in self.connections if isinstance(each, Connection))
+            oldest = min((each for each in ours if each.waits), key=attrgetter("since"))
             # connection_lost comes later, and many connections may arrive before it.
             self.connections.discard(oldest)
             oldest.lingering.abort()

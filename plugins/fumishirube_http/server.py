@@ -102,13 +102,7 @@ def serve(
 class LocalServer:
     """Serves the pages of other commands on this machine; see ``fumishirube.serving.WebServer``."""
 
-    def listen(self, host: str, port: int, setting: str) -> socket.socket:
-        """Return a listening socket.
-
-        Raises:
-            ConfigError: when the address cannot be used.
-        """
-        return bound(host, port, setting)
+    listen = staticmethod(bound)
 
     def guarded(self, app: ASGIApp) -> ASGIApp:
         """Return the application behind checks of the Host and Origin headers."""
@@ -171,11 +165,9 @@ class _Server(uvicorn.Server):
         self._ready()
 
     async def _listen_to_peers(self, own: socket.socket) -> asyncio.Server:
+        app_state = self.lifespan.state
         protocol = partial(
-            Connection,
-            config=self.config,
-            server_state=self.server_state,
-            app_state=self.lifespan.state,
+            Connection, config=self.config, server_state=self.server_state, app_state=app_state
         )
         return await asyncio.get_running_loop().create_server(protocol, sock=own)
 

@@ -7,7 +7,7 @@ import hmac
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fumishirube_http.problems import Problem, reply
+from fumishirube_http.problems import reply, unauthorized
 
 
 class ServerTokenMiddleware:
@@ -26,14 +26,16 @@ class ServerTokenMiddleware:
         checked = scope["type"] == "http" and scope["path"] != self._open_path
         if self._token and checked and not self._has_token(Headers(scope=scope)):
             message = "send the header 'Authorization: Bearer TOKEN' with this server's token"
-            body = {"error": "unauthorized", "message": message}
-            problem = Problem(401, body, {"www-authenticate": "Bearer"})
-            await reply(problem)(scope, receive, send)
+            await reply(unauthorized(message))(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
     def _has_token(self, headers: Headers) -> bool:
-        scheme, _, credentials = headers.get("authorization", "").partition(" ")
-        expected = self._token or b""
-        presented = credentials.strip().encode("latin-1", "replace")
-        return scheme.lower() == "bearer" and hmac.compare_digest(presented, expected)
+        presented = bearer_token(headers).encode("latin-1", "replace")
+        return hmac.compare_digest(presented, self._token or b"")
+
+
+def bearer_token(headers: Headers) -> str:
+    """Return the token that a request sends; empty without one."""
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    return credentials.strip() if scheme.lower() == "bearer" else ""

@@ -103,9 +103,8 @@ class _PageHandlers:
 
     def search(self, request: Request) -> Response:
         """Show one search."""
-        return HTMLResponse(
-            search_page(self._session, self._session.trace(request.path_params["id"]))
-        )
+        trace = self._session.trace(request.path_params["id"])
+        return HTMLResponse(search_page(self._session, trace))
 
     def why(self, request: Request) -> Response:
         """Show what happened to a section."""
@@ -173,9 +172,8 @@ class _PageHandlers:
         try:
             return make(request)
         except ToolError as error:
-            return self._error_response(
-                error, error.code, 404 if isinstance(error, NotFound) else 400
-            )
+            status = 404 if isinstance(error, NotFound) else 400
+            return self._error_response(error, error.code, status)
         except ConfigError as error:
             return self._error_response(error, "configuration error", 400)
         except Exception:
@@ -184,11 +182,7 @@ class _PageHandlers:
             return self._error_response(failure, f"error_id {failure.error_id}", 500)
 
     def _error_response(
-        self,
-        error: Exception,
-        code: str,
-        status: int,
-        headers: Mapping[str, str] | None = None,
+        self, error: Exception, code: str, status: int, headers: Mapping[str, str] | None = None
     ) -> Response:
         title = "Not found" if status == 404 else "That did not work"  # noqa: PLR2004 - HTTP's own
         return HTMLResponse(error_page(self._session, title, str(error), code), status, headers)

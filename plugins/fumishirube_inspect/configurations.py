@@ -113,17 +113,12 @@ class Configurations:
 
     def _open(self, file: Path, version: Version) -> _Opened:
         ours = self._application.loaded
-        with closing(
-            open_application(
-                ours.workspace,
-                file,
-                strangers=self._strangers,
-                trusted=ours.trust.all_trusted,
-            )
-        ) as application:
+        strangers, trusted = self._strangers, ours.trust.all_trusted
+        opened = open_application(ours.workspace, file, strangers=strangers, trusted=trusted)
+        with closing(opened) as application:
             loaded = application.loaded
         stack = ExitStack()
-        plugins = load_plugins(strangers=self._strangers)
+        plugins = load_plugins(strangers=strangers)
         scratch = stack.enter_context(open_scratch_application(loaded, plugins))
         return _Opened(version, scratch, stack)
 

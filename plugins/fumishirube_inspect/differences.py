@@ -114,10 +114,8 @@ class TraceDifference:
                     partners[place.rank] = known[key].popleft()
             left = [place for places_left in known.values() for place in places_left]
         changes = [RowChange(partners.get(place.rank), place) for place in places]
-        return (
-            *changes,
-            *(RowChange(place, None) for place in sorted(left, key=lambda place: place.rank)),
-        )
+        gone = sorted(left, key=lambda place: place.rank)
+        return (*changes, *(RowChange(place, None) for place in gone))
 
     @cached_property
     def same_ranking(self) -> bool:

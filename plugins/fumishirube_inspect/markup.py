@@ -63,11 +63,10 @@ def _attribute(key: str, value: Value) -> str:
     if value is None or value is False:
         return ""
     name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{escape(_shown(value))}"'
-
-
-def _shown(value: str | float) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if value is True:
+        return f" {name}"
+    shown = f"{value:g}" if isinstance(value, float) else str(value)
+    return f' {name}="{escape(shown)}"'
 
 
 def _html(content: Content) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -50,6 +50,7 @@ def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
     width = _LEFT + wide * (len(columns) - 1) + _LABELS
     height = _TOP + _STEP * (lowest + 1)
     lines = [_line(key, titles[key], columns, lowest, wide) for key in back_to_front]
+    names = ", ".join(column.name for column in columns)
     drawn = tag(
         "svg",
         [_heading(column, place, wide) for place, column in enumerate(columns)],
@@ -58,7 +59,7 @@ def chart(columns: Sequence[Column], titles: Mapping[str, str]) -> Markup:
         width=width,
         height=height,
         role="img",
-        aria_label=_chart_label(columns, titles),
+        aria_label=f"Ranks of {len(titles)} sections in {len(columns)} rankings: {names}",
         class_="ranks",
     )
     return tag("div", drawn, class_="scroll", tabindex=0, role="group", aria_label="Chart of ranks")
@@ -81,7 +82,7 @@ def _heading(column: Column, place: int, wide: int) -> Markup:
 
 def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: int) -> Markup:
     points = [
-        (place, _LEFT + place * wide, rank, _y(rank, lowest))
+        (place, _LEFT + place * wide, rank, _TOP + _STEP * (min(rank, lowest + 1) - 1))
         for place, column in enumerate(columns)
         if (rank := column.ranks.get(key)) is not None
     ]
@@ -95,7 +96,8 @@ def _line(key: str, title: str, columns: Sequence[Column], lowest: int, wide: in
     label = None
     if not ended and rank <= lowest:
         label = tag("text", _shortened(title), x=x + 17, y=y + 4, class_="label")
-    tooltip = tag("title", f"{title}: {', '.join(_rank_texts(key, columns))}")
+    ranks = ", ".join(f"{column.name} {column.ranks.get(key, 'no')}" for column in columns)
+    tooltip = tag("title", f"{title}: {ranks}")
     return tag("g", tooltip, lines, dots, label, class_=_way(points, ended=ended), data_line=key)
 
 
@@ -116,20 +118,14 @@ def _way(points: Sequence[tuple[int, int, int, int]], *, ended: bool) -> str:
 
 def _drawn(columns: Sequence[Column], place: int, next_place: int) -> str | None:
     """Return the class of a line between columns of independent runs, or over a gap."""
-    names = (
-        "run" if columns[place].kind == "run" else "",
-        "broken" if next_place > place + 1 else "",
-    )
-    return " ".join(filter(None, names)) or None
+    run = "run" if columns[place].kind == "run" else ""
+    broken = "broken" if next_place > place + 1 else ""
+    return f"{run} {broken}".strip() or None
 
 
 def _curve(x: int, y: int, next_x: int, next_y: int) -> str:
     middle = (x + next_x) // 2
     return f"M{x} {y}C{middle} {y} {middle} {next_y} {next_x} {next_y}"
-
-
-def _y(rank: int, lowest: int) -> int:
-    return _TOP + _STEP * (min(rank, lowest + 1) - 1)
 
 
 def _shortened(title: str) -> str:
@@ -142,14 +138,3 @@ def _shortened(title: str) -> str:
             return "".join(fitting) + "…"
         fitting.append(character)
     return title
-
-
-def _rank_texts(key: str, columns: Sequence[Column]) -> Iterator[str]:
-    for column in columns:
-        rank = column.ranks.get(key)
-        yield f"{column.name} {rank if rank is not None else 'no'}"
-
-
-def _chart_label(columns: Sequence[Column], titles: Mapping[str, str]) -> str:
-    names = ", ".join(column.name for column in columns)
-    return f"Ranks of {len(titles)} sections in {len(columns)} rankings: {names}"

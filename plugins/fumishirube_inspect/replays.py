@@ -85,12 +85,8 @@ class Replay:
         if words[0] != words[1]:
             message = f"glossary: {_shown(words[0])} then, {_shown(words[1])} now"
             yield ReplayChange("configuration", message)
-        same = recorded.stages == current.stages
-        if (
-            same
-            and recorded.fingerprint != current.fingerprint
-            and not [*withheld_coordinates(recorded.stages)]
-        ):
+        known = recorded.stages == current.stages and not [*withheld_coordinates(current.stages)]
+        if known and recorded.fingerprint != current.fingerprint:
             yield ReplayChange("plugins", "the classes of the same stages have changed")
 
     def _time(self) -> Iterator[ReplayChange]:
@@ -235,13 +231,11 @@ def _restored(
     exported_settings: Mapping[str, JsonValue], current: Mapping[str, JsonValue]
 ) -> dict[str, JsonValue]:
     """Return settings, with those that were not exported taken from this configuration."""
-    restored: dict[str, JsonValue] = {}
-    for name, value in exported_settings.items():
-        here = current.get(name)
-        if value == WITHHELD and here is None:
-            continue  # the stage's default is used
-        restored[name] = _restored_value(value, here)
-    return restored
+    return {
+        name: _restored_value(value, current.get(name))
+        for name, value in exported_settings.items()
+        if (value, current.get(name)) != (WITHHELD, None)  # else the stage's default is used
+    }
 
 
 def _restored_value(value: JsonValue, here: JsonValue) -> JsonValue:

@@ -12,12 +12,7 @@ from fumishirube.disk.names import (
     clean_path,
     is_below,
 )
-from fumishirube.disk.own_files import (
-    made_folder,
-    open_own,
-    read_own,
-    refuse_link,
-)
+from fumishirube.disk.own_files import made_folder, open_own, read_own, refuse_link
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.scratch import ScratchFolder, replace_file
 from fumishirube.disk.stored import StoredFile

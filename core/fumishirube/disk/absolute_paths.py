@@ -55,8 +55,5 @@ def _is_absolute(match: re.Match[str], *, by_form: bool) -> bool:
     if by_form and not joined:
         return True
     known = names[: 2 if joined else 1]  # 資料/lib/a.md is hardly in a folder /lib
-    return len(known) > joined and _exists("/" + "/".join(known))
-
-
-def _exists(path: str) -> bool:
-    return os.path.exists(path)  # noqa: PTH110 - unlike that of a Path, it takes names of any length
+    place = "/" + "/".join(known)
+    return len(known) > joined and os.path.exists(place)  # noqa: PTH110 - Path's fails at long names

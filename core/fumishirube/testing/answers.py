@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fumishirube import (
-    Bool,
-    Clause,
-    Corpus,
-    Everything,
-    Holds,
-    Pages,
-    Part,
-    Passage,
-    Phrase,
-    Term,
-)
+from fumishirube import Bool, Clause, Corpus, Everything, Holds, Pages, Part, Passage, Phrase, Term
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing.corpora import MemoryCorpus
 from fumishirube.testing.samples import PASSAGES
@@ -42,12 +31,7 @@ CLAUSES: tuple[Clause, ...] = (
     Bool(must=(Term("給"), Term("院"))),
     Bool(must=(Term("給"),), should=(Term("absent"),)),
     Bool(must=(Everything(),), must_not=(Term("給"), Pages(("guide/api.md",)))),
-    Bool(
-        must=(
-            Pages(("guide/login.md", "規程/休暇.md")),
-            Bool(should=(Term("link"), Term("月"))),
-        )
-    ),
+    Bool(must=(Pages(("guide/login.md", "規程/休暇.md")), Bool(should=(Term("link"), Term("月"))))),
     Bool(),
     Pages(("規程/旅費.md", "absent.md")),
     Pages(()),

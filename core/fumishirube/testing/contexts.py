@@ -178,12 +178,7 @@ class MemoryContext:
         return memo
 
     def search(
-        self,
-        corpus: Corpus,
-        files: int,
-        query: Query,
-        *,
-        written: bool = True,
+        self, corpus: Corpus, files: int, query: Query, *, written: bool = True
     ) -> SearchResult:
         """Raise NotFound: there is no pipeline."""
         raise NotFound("a context in memory has no pipeline", manual_id=corpus.manual_id)

@@ -156,10 +156,7 @@ class StageContract(Generic[S]):
                 assert got == expected, "the stage is not safe to use from several threads"
 
     def test_it_writes_no_file_and_prints_nothing(
-        self,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        capfd: pytest.CaptureFixture[str],
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
     ) -> None:
         """It writes no file into the working directory, and nothing to standard output."""
         here, elsewhere = _folder(tmp_path, "here"), _folder(tmp_path, "elsewhere")

@@ -62,12 +62,8 @@ def passage(
 def ranking(passages: Iterable[Passage], signal: str = "test") -> Ranking:
     """Return a ranking in the given order; the last hit scores 1, each before it one more."""
     ordered = tuple(passages)
-    return Ranking(
-        tuple(
-            Hit(item, float(len(ordered) - place), signals={signal: float(len(ordered) - place)})
-            for place, item in enumerate(ordered)
-        )
-    )
+    scored = zip(ordered, map(float, range(len(ordered), 0, -1)), strict=True)
+    return Ranking(tuple(Hit(item, score, signals={signal: score}) for item, score in scored))
 
 
 class MemoryCorpus(SequenceCorpus):

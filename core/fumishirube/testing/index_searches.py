@@ -150,11 +150,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             for batch in reversed(batched(many)):
                 sync(index, [batch])
             corpus = index.corpus("manual")
-            for clause in (
-                Term("equal"),
-                Bool(should=(Term("equal"), Term("同"))),
-                Everything(),
-            ):
+            for clause in (Term("equal"), Bool(should=(Term("equal"), Term("同"))), Everything()):
                 for limit in (1, 7, 30, 100):
                     ordered = [match.passage.key for match in corpus.search(clause, limit)]
                     assert ordered == sorted(item.key for item in many)[:limit], (

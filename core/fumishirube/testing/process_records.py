@@ -44,11 +44,8 @@ def record(value: object) -> JsonValue:
         case Sequence():
             return [record(inner) for inner in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return [
-            [field.name, record(getattr(value, field.name))]
-            for field in fields(value)
-            if field.compare
-        ]
+        compared = (field.name for field in fields(value) if field.compare)
+        return [[name, record(getattr(value, name))] for name in compared]
     return record(list(value)) if isinstance(value, Iterable) else type(value).__name__
 
 

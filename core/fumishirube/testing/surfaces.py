@@ -14,16 +14,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from fumishirube import (
-    Answer,
-    Budget,
-    Call,
-    Params,
-    Surface,
-    SurfaceContext,
-    Tool,
-    ToolError,
-)
+from fumishirube import Answer, Budget, Call, Params, Surface, SurfaceContext, Tool, ToolError
 from fumishirube.config.pipelines import PIPELINE_KEYS
 from fumishirube.config.sections import RootSettings
 from fumishirube.errors import Cancelled

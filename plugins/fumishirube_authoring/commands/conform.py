@@ -119,28 +119,29 @@ def _checked(
         (kind, offered) for kind, offered in plugins.registry.offers() if offered.plugin in ids
     ]
     stage_settings = _settings_by_stage(options.given, [offer.name for _, offer in offers])
-    entries: dict[tuple[str, str], dict[str, Any]] = {}
-    unchecked: dict[tuple[str, str], str] = {}
+    entries: list[dict[str, Any]] = []
+    unchecked: dict[str, str] = {}
     for kind, offer in offers:
-        lacking = _lacking(kind, offer, stage_settings, options.files)
-        if lacking:
-            unchecked[kind.kind_name, offer.name] = lacking
+        name = _class(kind, offer)
+        if lacking := _lacking(kind, offer, stage_settings, options.files):
+            unchecked[name] = lacking
             continue
-        build_model(offer.stage, stage_settings.get(offer.name, {}), f"--with {offer.name}", {}, {})
-        entries[kind.kind_name, offer.name] = {
-            "class": f"Test_{kind.noun}_{offer.name.replace('-', '_')}",
-            "kind": kind.kind_name,
-            "name": offer.name,
-            "settings": stage_settings.get(offer.name, {}),
-            "files": str(options.files.resolve()) if kind.kind_name == "loaders" else None,
-        }
-    cases = _run(list(entries.values())) if entries else {}
+        settings = stage_settings.get(offer.name, {})
+        build_model(offer.stage, settings, f"--with {offer.name}", {}, {})
+        files = str(options.files.resolve()) if kind.kind_name == "loaders" else None
+        stage = {"kind": kind.kind_name, "name": offer.name, "settings": settings}
+        entries.append({"class": name, **stage, "files": files})
+    cases = _run(entries) if entries else {}
     for kind, offer in offers:
-        key = (kind.kind_name, offer.name)
-        if key in unchecked:
-            yield Result(offer.name, kind.noun, "not checked", reason=unchecked[key])
+        name = _class(kind, offer)
+        if name in unchecked:
+            yield Result(offer.name, kind.noun, "not checked", reason=unchecked[name])
         else:
-            yield _result(offer.name, kind.noun, cases.get(entries[key]["class"], []))
+            yield _result(offer.name, kind.noun, cases.get(name, []))
+
+
+def _class(kind: StageKind, offer: RegisteredStage) -> str:
+    return f"Test_{kind.noun}_{offer.name.replace('-', '_')}"
 
 
 def _settings_by_stage(
@@ -227,13 +228,8 @@ def _outcome(case: ET.Element) -> tuple[str, str]:
 
 
 def _print(results: Sequence[Result], problems: Sequence[str]) -> None:
-    rows = [("stage", "kind", "result", "passed", "failed", "skipped", "")]
-    for result in results:
-        passed, failed, skipped = map(str, (result.passed, result.failed, result.skipped))
-        rows.append(
-            (result.stage, result.kind, result.status, passed, failed, skipped, result.reason)
-        )
-    for line in table(rows) if results else ():
+    head = ("stage", "kind", "result", "passed", "failed", "skipped", "")
+    for line in table([head, *(tuple(map(str, result)) for result in results)]) if results else ():
         print(line)
     for problem in problems:
         print(f"problem: {problem}")

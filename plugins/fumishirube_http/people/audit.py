@@ -16,28 +16,22 @@ NAME = "fumishirube_audit"
 _REFUSALS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
 
 
-class CallRecord:
-    """Writes each request to the request log, each call to the audit log, and counts both."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-
-    def __call__(self, line: RequestLogEntry, seconds: float) -> None:
-        """Record a request or a call."""
-        line.write(seconds)
-        self._metrics.count(line, seconds)
-        if line.tool is None and line.status not in _REFUSALS:
-            return
-        log_event(
-            logging.INFO,
-            NAME,
-            person=line.person,
-            tool=line.tool,
-            manual=line.manual_name,
-            status=line.status,
-            duration_ms=round(seconds * 1000, 1),
-            error_id=line.error_id,
-        )
+def record_call(metrics: Metrics, line: RequestLogEntry, seconds: float) -> None:
+    """Write each request to the request log, each call to the audit log, and count both."""
+    line.write(seconds)
+    metrics.count(line, seconds)
+    if line.tool is None and line.status not in _REFUSALS:
+        return
+    log_event(
+        logging.INFO,
+        NAME,
+        person=line.person,
+        tool=line.tool,
+        manual=line.manual_name,
+        status=line.status,
+        duration_ms=round(seconds * 1000, 1),
+        error_id=line.error_id,
+    )
 
 
 def start_audit(folder: Path, worker: int = 1) -> None:

@@ -13,7 +13,8 @@ from fumishirube_http.people.file import People, PeopleFile
 from fumishirube_http.people.provider import IdentityProvider
 from fumishirube_http.people.records import Person
 from fumishirube_http.people.tokens import is_token, token_id
-from fumishirube_http.problems import Problem, forbidden
+from fumishirube_http.problems import Problem, forbidden, unauthorized
+from fumishirube_http.server_token import bearer_token
 
 CHECKED_AT_ONCE = 8
 """Tokens of the provider that are checked at once, and as many more that may wait for its keys."""
@@ -56,10 +57,9 @@ class SignIn:
         except ConfigError as error:
             _log.error("%s", error)
             body = {"error": "unavailable", "message": "signing in does not work at present"}
-            raise Problem(503, {**body}, {"retry-after": "5"}) from error
-        scheme, _, credentials = headers.get("authorization", "").partition(" ")
-        token = credentials.strip()
-        if scheme.lower() != "bearer" or not token:
+            raise Problem(503, body, {"retry-after": "5"}) from error
+        token = bearer_token(headers)
+        if not token:
             raise self._unauthorized("send the header 'Authorization: Bearer TOKEN'")
         identity = token_id(token)
         if identity is not None:
@@ -90,9 +90,7 @@ class SignIn:
         for name, person in people.items():
             if person.subject == verified.subject:
                 return SignedIn(name, person, verified.expires)
-        message = "you are known to the identity provider, but have no rights here"
-        raise forbidden(message)
+        raise forbidden("you are known to the identity provider, but have no rights here")
 
     def _unauthorized(self, message: str) -> Problem:
-        body = {"error": "unauthorized", "message": message}
-        return Problem(401, {**body}, {"www-authenticate": self._challenge})
+        return unauthorized(message, self._challenge)

@@ -80,9 +80,8 @@ class PeopleFile:
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(
-                self.path.with_name(f".{self.path.name}.lock"), os.O_RDWR | os.O_CREAT, MODE
-            )
+            lock = self.path.with_name(f".{self.path.name}.lock")
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, MODE)
             try:
                 if not take_lock(handle, _SECONDS):
                     raise ConfigError(f"{self._name}: another process is changing it")

@@ -124,7 +124,7 @@ class PersonLimits:
 
 def _too_many(what: str, seconds: float) -> Problem:
     body = {"error": "too_many_requests", "message": f"your limit is {what}; try again later"}
-    return Problem(429, {**body}, {"retry-after": str(_whole(seconds))})
+    return Problem(429, body, {"retry-after": str(_whole(seconds))})
 
 
 def _whole(seconds: float) -> int:

@@ -23,15 +23,12 @@ class Metrics:
 
     def __init__(self, worker: int, open_servers: Callable[[], int]) -> None:
         self._worker = str(worker)
-        self._registry = CollectorRegistry()
+        registry = self._registry = CollectorRegistry()
         self._requests = Counter(
-            "fumishirube_requests", "HTTP requests.", ["worker", "status"], registry=self._registry
+            "fumishirube_requests", "HTTP requests.", ["worker", "status"], registry=registry
         )
         self._calls = Counter(
-            "fumishirube_calls",
-            "Calls of tools.",
-            ["worker", "tool", "status"],
-            registry=self._registry,
+            "fumishirube_calls", "Calls of tools.", ["worker", "tool", "status"], registry=registry
         )
         self._seconds = Histogram(
             "fumishirube_call_seconds",
@@ -39,10 +36,10 @@ class Metrics:
             ["worker", "tool"],
             unit="seconds",
             buckets=BUCKETS,
-            registry=self._registry,
+            registry=registry,
         )
         people = Gauge(
-            "fumishirube_people", "People with an open server.", ["worker"], registry=self._registry
+            "fumishirube_people", "People with an open server.", ["worker"], registry=registry
         )
         people.labels(self._worker).set_function(open_servers)
 

@@ -28,7 +28,7 @@ class Slots:
     def __init__(self, folder: Path | None = None) -> None:
         self.shared = folder is not None
         self._folder = folder
-        self._problem = False
+        self._problem = ""
         self._lock = Lock()
 
     def take(self, name: str, kind: str, number: int) -> int | None:
@@ -73,7 +73,7 @@ class Slots:
 
     def _note(self, problem: str) -> None:
         with self._lock:
-            before, self._problem = self._problem, bool(problem)
+            before, self._problem = self._problem, problem
         if problem and not before:
             _log.warning("each worker counts the open requests of people by itself: %s", problem)
         elif before and not problem:

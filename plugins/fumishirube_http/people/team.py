@@ -18,10 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fumishirube import ConfigError
 from fumishirube.serving import Reloader
 from fumishirube_http.allowed_hosts import AllowedHostsMiddleware
-from fumishirube_http.application import is_stream
-from fumishirube_http.limits import LimitMiddleware
+from fumishirube_http.limits import LimitMiddleware, is_stream
 from fumishirube_http.log import LoggingMiddleware
-from fumishirube_http.people.audit import CallRecord
+from fumishirube_http.people.audit import record_call
 from fumishirube_http.people.authentication import SignedIn
 from fumishirube_http.people.limits import PeopleCounts
 from fumishirube_http.people.metrics import Metrics
@@ -58,7 +57,7 @@ class Team:
         self._opening = anyio.Lock()
         self._group: TaskGroup | None = None
         self.metrics = Metrics(worker, lambda: len(self._servers))
-        self.record = CallRecord(self.metrics)
+        self.record = partial(record_call, self.metrics)
 
     @property
     def open_paths(self) -> frozenset[str]:
@@ -142,14 +141,8 @@ class Team:
             self._end(signed_in.name)
         if self._group is None:
             raise Problem(503, {"error": "busy", "message": "the server is starting or stopping"})
-        made = partial(
-            PersonServer,
-            signed_in.name,
-            signed_in.person,
-            self._reloader,
-            self.record,
-            self._counts,
-        )
+        name, person = signed_in.name, signed_in.person
+        made = partial(PersonServer, name, person, self._reloader, self.record, self._counts)
         server = self._servers[signed_in.name] = await to_thread.run_sync(made)
         self._used[signed_in.name] = monotonic()
         self._group.start_soon(self._run, server)
@@ -227,11 +220,7 @@ class Team:
 
 def team_app(team: Team, hosts: frozenset[str], proxies: frozenset[str]) -> ASGIApp:
     """Return the application of a team behind the log, the checks of headers, and the limits."""
-    limited = LimitMiddleware(
-        team,
-        unlimited=lambda scope: scope["path"] in team.open_paths,
-        streams=partial(is_stream, team.mcp_path),
-    )
+    limited = LimitMiddleware(team, unlimited=team.open_paths, mcp_path=team.mcp_path)
     access = AllowedHostsMiddleware(limited, hosts=sorted(hosts), proxies=proxies)
     return LoggingMiddleware(access, team.record)
 

@@ -41,23 +41,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
         added = add_subcommand(inner, name, run, help_text)
         add_people(added, default=SUPPRESS)
+        if name != "list":
+            help_text = "the name, which the audit log shows"
+            added.add_argument("name", metavar="NAME", help=help_text)
         return added
 
     new("list", run, "list the people with their rights")
-    parser = new("add", _add, "add a person, and print the token, once")
-    _add_name(parser)
+    added = new("add", _add, "add a person, and print the token, once")
     help_text = "no token: the person has this subject at the identity provider"
-    parser.add_argument("--subject", metavar="SUBJECT", help=help_text)
-    _add_days(parser)
-    _add_rights(parser, str(PER_MINUTE))
-    parser = new("set", _set, "replace the rights of a person")
-    _add_name(parser)
-    _add_rights(parser, "as before")
-    parser = new("token", _token, "make a new token; the old one no longer counts")
-    _add_name(parser)
-    _add_days(parser)
-    parser = new("remove", _remove, "remove a person, whose token no longer counts")
-    _add_name(parser)
+    added.add_argument("--subject", metavar="SUBJECT", help=help_text)
+    _add_days(added)
+    _add_rights(added, str(PER_MINUTE))
+    _add_rights(new("set", _set, "replace the rights of a person"), "as before")
+    _add_days(new("token", _token, "make a new token; the old one no longer counts"))
+    new("remove", _remove, "remove a person, whose token no longer counts")
 
 
 def add_people(parser: ArgumentParser, default: str | None = None) -> None:
@@ -96,10 +93,6 @@ def run(options: Namespace) -> int:
     for line in table([("name", "signs in by", "per minute", "may read"), *rows]):
         print_line(line)
     return OK
-
-
-def _add_name(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the name, which the audit log shows")
 
 
 def _add_days(parser: Parser) -> None:

@@ -83,14 +83,7 @@ def serve_worker(
     from fumishirube_http.workers.routing import WorkerRouter  # noqa: PLC0415 - the same
 
     router = WorkerRouter(app, start.place, peers.encoded)
-    serve(
-        router,
-        start.listening,
-        lambda _host, _port: start.send(READY),
-        start.own,
-        tls,
-        grace,
-    )
+    serve(router, start.listening, lambda *_: start.send(READY), start.own, tls, grace)
 
 
 def _obey(start: WorkerStart, peers: PeerProcesses) -> None:

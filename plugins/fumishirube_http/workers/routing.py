@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from time import monotonic
 
 from anyio import to_thread
@@ -12,18 +13,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube_http.log import RequestLogEntry
 from fumishirube_http.problems import overload, reply
-from fumishirube_http.workers.places import (
-    CLIENT_HEADER,
-    SECRET_HEADER,
-    TRACE_PATH,
-    WorkerPlace,
-)
+from fumishirube_http.workers.places import CLIENT_HEADER, SECRET_HEADER, TRACE_PATH, WorkerPlace
 from fumishirube_http.workers.relay import Unreachable, WorkerEnded, relay
 
 _SESSION = b"mcp-session-id"
 _ENDED = overload("the process that answered has ended; try again")
 
 
+@dataclass(frozen=True)
 class WorkerRouter:
     """An ASGI application around that of one worker.
 
@@ -31,38 +28,35 @@ class WorkerRouter:
     in memory as JSON, by the name of its store and its id, or ``None``.
     """
 
-    def __init__(
-        self, app: ASGIApp, place: WorkerPlace, trace: Callable[[str, str], bytes | None]
-    ) -> None:
-        self._app = app
-        self._place = place
-        self._trace = trace
+    app: ASGIApp
+    place: WorkerPlace
+    trace: Callable[[str, str], bytes | None]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or relay it."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         scope, relayed = self._received(scope)
         if relayed and scope["path"].startswith(TRACE_PATH):
             await self._answer_trace(scope, receive, send)
             return
         owner, session = _owner_of(Headers(scope=scope).get(_SESSION.decode()))
-        known = owner is not None and 1 <= owner <= len(self._place.ports)
-        if known and owner != self._place.number and not relayed:
+        known = owner is not None and 1 <= owner <= len(self.place.ports)
+        if known and owner != self.place.number and not relayed:
             try:
                 await self._relay(scope, receive, send, owner or 0)
             except Unreachable:  # no session of it is known here, or the request is malformed
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
             return
-        if known and owner == self._place.number:
+        if known and owner == self.place.number:
             scope = {**scope, "headers": _replaced(scope["headers"], session)}
-        await self._app(scope, receive, self._naming(send))
+        await self.app(scope, receive, self._naming(send))
 
     def _received(self, scope: Scope) -> tuple[Scope, bool]:
         """Return the scope without the headers of workers, and whether a worker relayed it."""
         headers = dict(scope["headers"])
-        relayed = self._place.is_peer(headers.get(SECRET_HEADER))
+        relayed = self.place.is_peer(headers.get(SECRET_HEADER))
         own = (SECRET_HEADER, CLIENT_HEADER)
         received = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] not in own]}
         if relayed and CLIENT_HEADER in headers:
@@ -79,7 +73,7 @@ class WorkerRouter:
             await send(message)
 
         try:
-            await relay(scope, receive, watched, self._place, owner)
+            await relay(scope, receive, watched, self.place, owner)
         except WorkerEnded:
             answered, line.status = bool(line.status), 503
             line.write(monotonic() - started)
@@ -88,13 +82,13 @@ class WorkerRouter:
 
     async def _answer_trace(self, scope: Scope, receive: Receive, send: Send) -> None:
         store, _, trace_id = scope["path"].removeprefix(TRACE_PATH).partition("/")
-        data = await to_thread.run_sync(self._trace, store, trace_id)
+        data = await to_thread.run_sync(self.trace, store, trace_id)
         answer = Response(status_code=404) if data is None else Response(data)
         await answer(scope, receive, send)
 
     def _naming(self, send: Send) -> Send:
         """Return a function that puts the worker's number before the ids of its sessions."""
-        prefix = f"{self._place.number}-".encode()
+        prefix = f"{self.place.number}-".encode()
 
         async def named(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -12,6 +12,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -33,14 +34,14 @@ _NOT_SENT = ("run", "parser", "plugins", "peers", "wire")
 """Options that only this process uses."""
 
 
+@dataclass
 class _SupervisedWorker:
     """A worker process, and this process's end of their connection."""
 
-    def __init__(self, process: BaseProcess, connection: Connection, number: int) -> None:
-        self.process = process
-        self.connection = connection
-        self.number = number
-        self.serves = False
+    process: BaseProcess
+    connection: Connection
+    number: int
+    serves: bool = False
 
     def send(self, message: str | frozenset[int]) -> None:
         with suppress(OSError):  # it has just ended

@@ -53,9 +53,8 @@ def _query_lines(difference: TraceDifference) -> Iterator[str]:
 
 
 def _makers(trace: Trace) -> str:
-    return ", ".join(f"{k} ({v})" for k, v in trace.origin.recipe.makers.items()) or word(
-        "plugins", "unknown"
-    )
+    makers = trace.origin.recipe.makers.items()
+    return ", ".join(f"{k} ({v})" for k, v in makers) or word("plugins", "unknown")
 
 
 def _value(value: JsonValue) -> str:

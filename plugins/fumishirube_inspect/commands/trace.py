@@ -65,9 +65,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     new = partial(add_subcommand, inner)
     new("ls", run, "list the stored traces, newest first")
     added = new("export", _export, "write a trace as one file, for others or for later")
-    added.add_argument(
-        "trace", metavar="TRACE", help="its id, or the 8 characters of it that 'trace ls' lists"
-    )
+    help_text = "its id, or the 8 characters of it that 'trace ls' lists"
+    added.add_argument("trace", metavar="TRACE", help=help_text)
     help_text = "where to write it (default: standard output)"
     added.add_argument("-o", "--output", metavar="FILE", type=Path, help=help_text)
     added = new("replay", _replay, "search again, and say whether the ranking is the same")
