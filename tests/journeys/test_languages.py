@@ -492,7 +492,7 @@ def unknown_things() -> Iterator[str]:
 
 def test_a_wrong_word_is_refused_in_japanese_alone() -> None:
     things = {*unknown_things()}
-    assert {"kind of stage", "client", "command", "added folder"} <= things
+    assert {"kind of package", "client", "command", "added folder"} <= things
     use_language(JAPANESE)
     try:
         for thing in things:

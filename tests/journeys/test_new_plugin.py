@@ -185,7 +185,7 @@ def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
         ("x" * 33, "fuser", "at most 32"),
         ("fumishirube-find", "surface", "there is a command 'find'; choose another"),
         ("doctor", "surface", "there is a command 'doctor'; choose another"),
-        ("recent", "fusor", "there is no kind of stage 'fusor'; did you mean 'fuser'?"),
+        ("recent", "fusor", "there is no kind of package 'fusor'; did you mean 'fuser'?"),
     ],
 )
 def test_a_name_that_cannot_be_is_refused(

@@ -18,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("name", metavar="NAME", help=help_text)
     help_text = f"what it is: {', '.join(NOUNS)}"
-    kind = one_of("kind of stage", *NOUNS)
+    kind = one_of("kind of package", *NOUNS)
     parser.add_argument("--kind", metavar="KIND", type=kind, required=True, help=help_text)
     add_json(parser)
 
