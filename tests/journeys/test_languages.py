@@ -552,7 +552,7 @@ def test_errors_are_japanese(workspace: Path, words: list[str], told: str) -> No
 
 def test_a_kind_of_two_words_is_named_in_japanese(workspace: Path) -> None:
     told = run(workspace, "new-plugin", "x", "--kind", "fusor").err
-    assert "引数 --kind: 段の種類 'fusor' はありません。'fuser' のことですか。" in told
+    assert "引数 --kind: パッケージの種類 'fusor' はありません。'fuser' のことですか。" in told
 
 
 def test_notes_are_japanese_and_documents_are_not_touched(workspace: Path) -> None:
