@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
 
 from pydantic import JsonValue
@@ -154,7 +155,6 @@ def _search(
     context = search_context(application)
     requested = [*dict.fromkeys(manuals)]
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
-    bar = Bar()
     query = Query(
         options.query,
         required,
@@ -162,7 +162,7 @@ def _search(
         within=files_below(context, scope, options.prefix),
         budget=Budget.of(TIME_MS),
     )
-    try:
+    with closing(Bar()) as bar:
         result = context.find(scope, query, bar.progress)
         surface, corpus = _surface(application, result.trace), result.corpus
         trace = result.trace
@@ -173,8 +173,6 @@ def _search(
             lambda trace: with_vocabulary(context, trace, corpus, surface),
         ):
             trace = result.extended(trace, extended)
-    finally:
-        bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or requested}
     loose = () if options.manual else context.loose_files()
     shown = [_cited(context, trace, row) for row in trace.search.rows[: options.limit]]
