@@ -53,15 +53,8 @@ SHOWN = 5
 _NOT_FULL = ("why_not", "explain", "open", "limit")
 _WHOLE_ID = 32
 
-_ARGUMENTS = {
-    "claims": "include_claim_graph",
-    "max_candidates": "max_candidates",
-    "time_ms": "time_ms",
-    "cache": "use_cache",
-    "only_unscanned": "only_unscanned_from_trace_id",
-}
-"""The options of a full answer, and the tool arguments that they set."""
-_BUDGET = ("max_candidates", "time_ms")
+_OF_FULL = ("claims", "max_candidates", "time_ms", "cache", "only_unscanned")
+"""The options of a full answer."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -232,7 +225,7 @@ def _add_full_arguments(parser: ArgumentParser) -> None:
 
 def _check_full_arguments(options: Namespace) -> None:
     """Exit with a usage error for such an option without ``--full``."""
-    for option in _ARGUMENTS:
+    for option in _OF_FULL:
         if getattr(options, option) is not None and not options.full:
             options.parser.error(f"--{option.replace('_', '-')}: needs --full")
 
@@ -246,22 +239,17 @@ def _full_answer(
         options.parser.error("--full: it searches one manual; name it with --manual ID")
     if "manual_find" not in application.commands:
         raise ConfigError("surfaces: none of them returns full answers; add {use: manual}")
-    arguments: dict[str, JsonValue] = {
+    arguments: dict[str, JsonValue] = {  # null is as if it were not there
         "query": options.query,
         "manual_id": manuals[0],
         "required_terms": [*(required or _picked(context, manuals[0], options))],
+        "alternatives": [*options.alternatives],
+        "path_prefix": options.prefix,
+        "budget": {"max_candidates": options.max_candidates, "time_ms": options.time_ms},
+        "include_claim_graph": options.claims,
+        "use_cache": options.cache,
+        "only_unscanned_from_trace_id": options.only_unscanned,
     }
-    if options.alternatives:
-        arguments["alternatives"] = [*options.alternatives]
-    if options.prefix:
-        arguments["path_prefix"] = options.prefix
-    budget = {name: getattr(options, name) for name in _BUDGET if getattr(options, name)}
-    if budget:
-        arguments["budget"] = budget
-    for option, argument in _ARGUMENTS.items():
-        value = getattr(options, option)
-        if option not in _BUDGET and value is not None:
-            arguments[argument] = value
     if options.only_unscanned and len(options.only_unscanned) < _WHOLE_ID:
         trace = application.traces.named(options.only_unscanned)
         arguments["only_unscanned_from_trace_id"] = trace.id
