@@ -24,16 +24,16 @@ _RUNS = {
 
 def tree(search: Span) -> Markup:
     """Return the tree of one search, with a time line."""
-    ends = [span.started_ms + span.ms for span, _ in _spans(search, 0)]
+    ends = [span.started_ms + span.ms for span, _ in search.walk()]
     whole = max(search.ms, *ends, 0.001)
-    rows = [_row(span, depth, whole) for span, depth in _spans(search, 0)]
+    rows = [_row(span, depth, whole) for span, depth in search.walk()]
     heads = (("Stage", "stage"), ("Time", "number"), ("", "line"), ("Rows", "number"))
     return table_of(heads, rows, "stages")
 
 
 def gates(search: Span) -> Markup | None:
     """Return what the names of a search's runs mean, in the order of the runs."""
-    runs = {span.name: span for span, _ in _spans(search, 0) if span.kind == "run"}
+    runs = {span.name: span for span, _ in search.walk() if span.kind == "run"}
     terms = [
         (tag("dt", name), tag("dd", meaning))
         for name, span in runs.items()
@@ -131,9 +131,3 @@ def _left_out(span: Span) -> Iterator[str]:
 def letter(name: str) -> Markup:
     """Return the badge of one of the two searches."""
     return tag("b", name, class_=f"letter {name.lower()}")
-
-
-def _spans(span: Span, depth: int) -> Iterator[tuple[Span, int]]:
-    yield span, depth
-    for child in span.children:
-        yield from _spans(child, depth + 1)

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 from pydantic import JsonValue
 
 from fumishirube import Root, SearchAssessment, Trace
+from fumishirube.commands import digest
 from fumishirube.text import fold
-from fumishirube_manual.citations import sha256_of
 from fumishirube_manual.json_lines import JsonLinesFile
 
 DAY = 24 * 60 * 60
@@ -190,7 +190,7 @@ def _row(trace: Trace) -> dict[str, JsonValue]:
     """Return the line of a search, with the values that its trace determines."""
     return {
         "ts": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "query_hash": sha256_of(fold(trace.text))[:_HASH_DIGITS],
+        "query_hash": digest(fold(trace.text), _HASH_DIGITS),
         "scanned_files": trace.files - len(trace.skipped),
         "scanned_nodes": trace.sections,
         "candidates": len(trace.search.rows),

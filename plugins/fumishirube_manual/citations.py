@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -96,12 +95,7 @@ def section_at(document: Document, line: int, own_digest: str) -> Section | None
 
 def has_hash(text: str, begins: str) -> bool:
     """Tell whether the hash of a text begins as a citation says, with up to 64 digits."""
-    return sha256_of(text).startswith(begins)
-
-
-def sha256_of(text: str) -> str:
-    """Return the 64 digits of the hash of a text, of which citations show the first."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return digest(text, len(begins)) == begins
 
 
 class CheckedCitation(NamedTuple):

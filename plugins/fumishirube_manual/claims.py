@@ -7,8 +7,9 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from fumishirube import Answer, Budget, SurfaceContext, Trace, TraceRow
+from fumishirube.commands import digest
 from fumishirube.text import concepts, fold, occurs
-from fumishirube_manual.citations import section_at, sha256_of
+from fumishirube_manual.citations import section_at
 from fumishirube_manual.rows import SCORE_DIGITS, signals
 from fumishirube_manual.scopes import document_of
 from fumishirube_manual.sentences import FACETS, Facet, defers, denies, facet_of, sentences
@@ -142,7 +143,7 @@ def _hit_statements(
             own = document.text[section.start : section.end]
             body = document.text[section.body : section.end]
             statements = tuple(_statement(text, section.title) for text in sentences(body))
-            yield _HitStatements(row, sha256_of(own)[:_DIGEST_DIGITS], statements)
+            yield _HitStatements(row, digest(own, _DIGEST_DIGITS), statements)
 
 
 def _statement(text: str, title: str) -> _Statement:

@@ -107,29 +107,12 @@ class ManualSurface(Stage):
         "synonyms",
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
-        "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
-        "tokenizer": {"use": "bigram"},
-        "index": {"use": "tantivy"},
-        "scorers": [
-            {"use": "lexical"},
-            {"use": "phrase"},
-            {"use": "proximity"},
-            {"use": "numbers"},
-        ],
-        "fusers": [
-            {"use": "required-terms"},
-            {"use": "alternatives"},
-            {"use": "glossary"},
-            {"use": "decompose"},
-        ],
-        "refiners": [
-            {"use": "feedback"},
-            {"use": "siblings"},
-            {"use": "linked"},
-            {"use": "exploration"},
-            {"use": "diversity"},
-            {"use": "cutoff"},
-        ],
+        "loaders": ["markdown", "toc-text", "json"],
+        "tokenizer": "bigram",
+        "index": "tantivy",
+        "scorers": ["lexical", "phrase", "proximity", "numbers"],
+        "fusers": ["required-terms", "alternatives", "glossary", "decompose"],
+        "refiners": ["feedback", "siblings", "linked", "exploration", "diversity", "cutoff"],
     }
 
     scan_max_chars: Annotated[MaxChars, Env("SCAN_MAX_CHARS")] = PAGE_CHARS
@@ -162,9 +145,8 @@ class ManualSurface(Stage):
             whole = {"use": "json", "with": {"section_chars": None}}
             named = {} if self.extras else {"with": {"page_titles": False}}
             return [{"use": "markdown", **named}, {"use": "toc-text"}, whole]
-        usual: Sequence[Mapping[str, Any]] = self.pipeline["loaders"]
-        names = {use["use"] for use in usual}
-        return [*usual, *({"use": name} for name in registered if name not in names)]
+        names = dict.fromkeys((*self.pipeline["loaders"], *registered))
+        return [{"use": name} for name in names]
 
     @property
     def instructions(self) -> str:

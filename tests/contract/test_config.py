@@ -22,10 +22,7 @@ from fumishirube_stages.scorers.lexical import Lexical
 
 Opened = Callable[..., Application]
 
-DEFAULT = {
-    kind: [use["use"] for use in ManualSurface.pipeline[kind]]
-    for kind in ("scorers", "fusers", "refiners")
-}
+DEFAULT = {kind: ManualSurface.pipeline[kind] for kind in ("scorers", "fusers", "refiners")}
 
 
 @pytest.fixture

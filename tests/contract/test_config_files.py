@@ -298,7 +298,7 @@ def test_a_package_page_switches_no_default_stage_off(block: str) -> None:
     for kind, uses in yaml.safe_load(block).get("pipelines", {"manual": {}})["manual"].items():
         if isinstance(uses, list):
             names = {use if isinstance(use, str) else use["use"] for use in uses}
-            usual = {use["use"] for use in ManualSurface.pipeline[kind]}
+            usual = {*ManualSurface.pipeline[kind]}
             missing = set() if "defaults" in names else usual - names
             assert len(missing) <= (kind == "fusers"), (kind, missing)
             assert kind != "loaders" or "defaults" in names, "those of packages are defaults too"

@@ -24,7 +24,7 @@ from fumishirube_manual.surface import ManualSurface
 
 ROOT = Path(__file__).parents[2]
 READMES = (ROOT / "README.md", ROOT / "README.ja.md")
-FUSERS = [use["use"] for use in ManualSurface.pipeline["fusers"]]
+FUSERS = ManualSurface.pipeline["fusers"]
 FUMISHIRUBE = Path(sys.executable).with_name("fumishirube")
 
 _BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)

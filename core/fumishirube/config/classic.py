@@ -155,17 +155,14 @@ def _split(
     values: Mapping[str, Any], file: str, warnings: list[str]
 ) -> tuple[dict[str, Any], dict[str, ClassicValue]]:
     """Split values into those of ``fumishirube.yaml`` and classic ones."""
-    rest: dict[str, Any] = dict(values)
+    rest: dict[str, Any] = {k: dict(v) if isinstance(v, Mapping) else v for k, v in values.items()}
     classic_values: dict[str, ClassicValue] = {}
     for key in (*MOVED, *TAKEN):
         section, _, name = key.rpartition(".")
         inner = rest.get(section) if section else rest
-        if not isinstance(inner, Mapping) or name not in inner:
-            continue
-        if inner[name] is not None:
-            classic_values[key] = ClassicValue(inner[name], file)
-        others = {inner_name: value for inner_name, value in inner.items() if inner_name != name}
-        rest = {**rest, section: others} if section else others
+        value = inner.pop(name, None) if isinstance(inner, dict) else None
+        if value is not None:
+            classic_values[key] = ClassicValue(value, file)
     for section in _SECTIONS:
         inner = rest.pop(section, None)
         _check_keys(file, section, inner)

@@ -171,54 +171,51 @@ class CommandRegistry:
         return {command.name: command for command in self if command.serves}
 
 
-def _own(name: str, help_text: str, example: str) -> Command:
-    return Command(name, help_text, f"fumishirube.faces.cli.{name}", f"fumishirube {example}")
-
-
-OWN_COMMANDS = (
-    _own(
-        "call",
+_OWN = {
+    "call": (
         "call any tool with JSON arguments, and print its answer",
-        """call manual_ls '{"id": "manuals"}'""",
+        """fumishirube call manual_ls '{"id": "manuals"}'""",
     ),
-    _own("tools", "list the tools that an MCP client sees", "tools --json"),
-    _own(
-        SERVE,
+    "tools": ("list the tools that an MCP client sees", "fumishirube tools --json"),
+    SERVE: (
         "serve the tools to an MCP client over standard input and output",
-        "serve --workspace ~/my-documents",
+        "fumishirube serve --workspace ~/my-documents",
     ),
-    _own(
-        "add",
+    "add": (
         "search a folder as a manual from anywhere, without moving it",
-        "add specs ~/Documents/specs",
+        "fumishirube add specs ~/Documents/specs",
     ),
-    _own("index", "bring the search indexes up to date", "index handbook --rebuild"),
-    _own("plugins", "list the plugins, what they offer, and their problems", "plugins --json"),
-    _own(
-        "doctor",
+    "index": ("bring the search indexes up to date", "fumishirube index handbook --rebuild"),
+    "plugins": (
+        "list the plugins, what they offer, and their problems",
+        "fumishirube plugins --json",
+    ),
+    "doctor": (
         "check the installation, the configuration and every manual",
-        "doctor --workspace ~/my-documents",
+        "fumishirube doctor --workspace ~/my-documents",
     ),
-    _own(
-        "trust",
+    "trust": (
         "allow the configuration to lead out of the workspace, until it changes",
-        "trust --workspace ~/my-documents",
+        "fumishirube trust --workspace ~/my-documents",
     ),
-    _own(
-        "config",
+    "config": (
         "show the configuration, its schema, or its variables",
-        "config show > all-settings.yaml",
+        "fumishirube config show > all-settings.yaml",
     ),
-    Command(
-        "completion",
+    "completion": (
         "print what makes a shell complete commands and options",
-        "fumishirube.faces.cli.completion",
-        "mkdir -p ~/.local/share/bash-completion/completions\n"
-        "  fumishirube completion bash > ~/.local/share/bash-completion/completions/fumishirube",
+        """mkdir -p ~/.local/share/bash-completion/completions
+  fumishirube completion bash > ~/.local/share/bash-completion/completions/fumishirube""",
     ),
-    _own("man", "print the manual page", "man > fumishirube.1"),
+    "man": ("print the manual page", "fumishirube man > fumishirube.1"),
+}
+"""What each of the framework's own verbs does, and an example; its module has its name."""
+
+OWN_COMMANDS = tuple(
+    Command(name, text, f"fumishirube.faces.cli.{name}", example)
+    for name, (text, example) in _OWN.items()
 )
 """The framework's own verbs."""
 
-OWN_NAMES = frozenset(command.name for command in OWN_COMMANDS)
+OWN_NAMES = frozenset(_OWN)
 """The names of the framework's own verbs, which plugins cannot take."""

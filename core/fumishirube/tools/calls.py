@@ -156,14 +156,10 @@ def error_payload(error: ToolError) -> dict[str, JsonValue]:
 
 def compact(value: JsonValue) -> str:
     """Return a value as JSON without spaces or escapes of non-ASCII characters."""
-    if isinstance(value, dict) and any(map(_is_long, value.values())):
+    if isinstance(value, dict):
         members = (f"{_json(str(name))}:{_member(member)}" for name, member in value.items())
         return f"{{{','.join(members)}}}"
     return _json(value)
-
-
-def _is_long(value: JsonValue) -> bool:
-    return isinstance(value, str) and len(value) > _PIECE_CHARS
 
 
 def _member(value: JsonValue) -> str:

@@ -115,6 +115,12 @@ class Span:
         """Its kind and name; once, if they are equal."""
         return self.kind if self.kind == self.name else f"{self.kind} {self.name}"
 
+    def walk(self, depth: int = 0) -> Iterator[tuple[Span, int]]:
+        """Yield the span and all below it, each before its children and with its depth."""
+        yield self, depth
+        for child in self.children:
+            yield from child.walk(depth + 1)
+
 
 class TraceRow(NamedTuple):
     """A hit without its text. ``ancestors`` are the headings above it."""
@@ -251,10 +257,7 @@ PARTIAL = "partial"
 
 def failures(span: Span) -> list[str]:
     """Return the failures below a span, in order, each once."""
-    messages = [span.error] if span.error else []
-    for child in span.children:
-        messages += failures(child)
-    return list(dict.fromkeys(messages))
+    return list(dict.fromkeys(each.error for each, _ in span.walk() if each.error))
 
 
 def omitted_sections(search: Span) -> list[LeftOut]:

@@ -48,14 +48,8 @@ def tree_lines(trace: Trace) -> Iterator[str]:
     """Yield the spans of one search, one a line, indented by depth."""
     yield ""
     yield filled("trace {0} of {1}:", trace.id, trace.manual_id)
-    yield from table([_cells(span, depth) for span, depth in _spans(trace.search, 1)])
+    yield from table([_cells(span, depth) for span, depth in trace.search.walk(1)])
     yield ""
-
-
-def _spans(span: Span, depth: int) -> Iterator[tuple[Span, int]]:
-    yield span, depth
-    for child in span.children:
-        yield from _spans(child, depth + 1)
 
 
 def _cells(span: Span, depth: int) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
 
 from pydantic import JsonValue
@@ -52,15 +53,8 @@ SHOWN = 5
 _NOT_FULL = ("why_not", "explain", "open", "limit")
 _WHOLE_ID = 32
 
-_ARGUMENTS = {
-    "claims": "include_claim_graph",
-    "max_candidates": "max_candidates",
-    "time_ms": "time_ms",
-    "cache": "use_cache",
-    "only_unscanned": "only_unscanned_from_trace_id",
-}
-"""The options of a full answer, and the tool arguments that they set."""
-_BUDGET = ("max_candidates", "time_ms")
+_OF_FULL = ("claims", "max_candidates", "time_ms", "cache", "only_unscanned")
+"""The options of a full answer."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -154,7 +148,6 @@ def _search(
     context = search_context(application)
     requested = [*dict.fromkeys(manuals)]
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
-    bar = Bar()
     query = Query(
         options.query,
         required,
@@ -162,7 +155,7 @@ def _search(
         within=files_below(context, scope, options.prefix),
         budget=Budget.of(TIME_MS),
     )
-    try:
+    with closing(Bar()) as bar:
         result = context.find(scope, query, bar.progress)
         surface, corpus = _surface(application, result.trace), result.corpus
         trace = result.trace
@@ -173,8 +166,6 @@ def _search(
             lambda trace: with_vocabulary(context, trace, corpus, surface),
         ):
             trace = result.extended(trace, extended)
-    finally:
-        bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or requested}
     loose = () if options.manual else context.loose_files()
     shown = [_cited(context, trace, row) for row in trace.search.rows[: options.limit]]
@@ -234,7 +225,7 @@ def _add_full_arguments(parser: ArgumentParser) -> None:
 
 def _check_full_arguments(options: Namespace) -> None:
     """Exit with a usage error for such an option without ``--full``."""
-    for option in _ARGUMENTS:
+    for option in _OF_FULL:
         if getattr(options, option) is not None and not options.full:
             options.parser.error(f"--{option.replace('_', '-')}: needs --full")
 
@@ -248,22 +239,17 @@ def _full_answer(
         options.parser.error("--full: it searches one manual; name it with --manual ID")
     if "manual_find" not in application.commands:
         raise ConfigError("surfaces: none of them returns full answers; add {use: manual}")
-    arguments: dict[str, JsonValue] = {
+    arguments: dict[str, JsonValue] = {  # null is as if it were not there
         "query": options.query,
         "manual_id": manuals[0],
         "required_terms": [*(required or _picked(context, manuals[0], options))],
+        "alternatives": [*options.alternatives],
+        "path_prefix": options.prefix,
+        "budget": {"max_candidates": options.max_candidates, "time_ms": options.time_ms},
+        "include_claim_graph": options.claims,
+        "use_cache": options.cache,
+        "only_unscanned_from_trace_id": options.only_unscanned,
     }
-    if options.alternatives:
-        arguments["alternatives"] = [*options.alternatives]
-    if options.prefix:
-        arguments["path_prefix"] = options.prefix
-    budget = {name: getattr(options, name) for name in _BUDGET if getattr(options, name)}
-    if budget:
-        arguments["budget"] = budget
-    for option, argument in _ARGUMENTS.items():
-        value = getattr(options, option)
-        if option not in _BUDGET and value is not None:
-            arguments[argument] = value
     if options.only_unscanned and len(options.only_unscanned) < _WHOLE_ID:
         trace = application.traces.named(options.only_unscanned)
         arguments["only_unscanned_from_trace_id"] = trace.id

@@ -139,7 +139,6 @@ def _verdict(checked: CheckedCitation | None) -> int:
 def _section(application: Application, place: ReadTarget, options: Namespace) -> Any:
     """Return the section; for JSON, which has none, the page from the line."""
     ref = {"manual_id": place.manual, "path": place.path, "start_line": place.line}
-    ref = {key: value for key, value in ref.items() if value is not None}
     try:
         return call_by_name(
             application, "manual_read", surface=SURFACE, ref=ref, max_chars=options.max_chars

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fumishirube.commands import filled, translated
+from fumishirube.commands import counted, filled, translated
 from fumishirube_manual.coverage import OTHER_SUFFIXES
 
 
@@ -24,7 +24,7 @@ def unread_lines(rows: Sequence[Mapping[str, Any]] | None, manual: str) -> Itera
 def _files(row: Mapping[str, Any]) -> str:
     kind = f"{row['suffix']} " if row["suffix"].startswith(".") else ""
     kind = "other " if row["suffix"] == OTHER_SUFFIXES else kind
-    return f"{row['count']} {kind}{'file' if row['count'] == 1 else 'files'}"
+    return counted(row["count"], f"{kind}file")
 
 
 def loose_lines(names: Sequence[str] | None, folder: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -55,17 +55,18 @@ def is_fence(line: str) -> bool:
 
 def inside_code(lines: Sequence[str]) -> Sequence[bool]:
     """Tell of each line whether it is below the first line of a block of code, up to its last."""
-    inside = [False] * len(lines)
-    for block in _blocks(lines):
-        inside[block.start + 1 : block.stop] = [True] * (len(block) - 1)
-    return inside
+    return _in_ranges(lines, (block[1:] for block in _blocks(lines)))
 
 
 def code_lines(lines: Sequence[str]) -> Sequence[bool]:
     """Tell of each line whether it belongs to code, with its fences or the name of its language."""
+    return _in_ranges(lines, _blocks(lines))
+
+
+def _in_ranges(lines: Sequence[str], ranges: Iterable[range]) -> Sequence[bool]:
     inside = [False] * len(lines)
-    for block in _blocks(lines):
-        inside[block.start : block.stop] = [True] * len(block)
+    for each in ranges:
+        inside[each.start : each.stop] = [True] * len(each)
     return inside
 
 

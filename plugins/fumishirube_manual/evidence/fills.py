@@ -100,14 +100,10 @@ class _Filling:
             text for hit in shown for text in hit.evidence.concepts if hit.evidence.lines
         }
 
-    def claim(self, passage: _Passage) -> tuple[float, int]:
-        """Return the value of a passage for the wording that it serves best now, and that one."""
-        return max(
-            (self.claim_for(wording, value, concepts), wording)
-            for wording, (value, concepts) in enumerate(
-                zip(passage.values, passage.concepts, strict=True)
-            )
-        )
+    def _served(self, passage: _Passage) -> int:
+        """Return the wording that a passage serves best now."""
+        each = enumerate(zip(passage.values, passage.concepts, strict=True))
+        return max((self.claim_for(number, *worth), number) for number, worth in each)[1]
 
     def claim_for(self, wording: int, value: float, concepts: Mapping[str, float]) -> float:
         """Return what a value for a wording, of a passage with some concepts, is worth now."""
@@ -128,7 +124,7 @@ class _Filling:
             size += _NAMING_CHARS
         if size > self._left:
             return
-        _, wording = self.claim(passage)
+        wording = self._served(passage)
         self.added.setdefault(id(hit), set()).update(passage.lines)
         self._said.update(texts)
         self._known.update(*passage.concepts)

@@ -190,13 +190,11 @@ class LineScores:
 
     def worth(self) -> float:
         """Return the score of the best line, as a share of the weight of all concepts."""
-        total = sum(concept.weight for concept in self._all_weights)
-        return max(self.every, default=0.0) / total if total else 0.0
+        return max(self.shares_of_all(), default=0.0)
 
     def shares_of_all(self) -> Sequence[float]:
         """Return the score of each line, as a share of the weight of all concepts."""
-        total = sum(concept.weight for concept in self._all_weights)
-        return [score / total if total else 0.0 for score in self.every]
+        return [score / self._total if self._total else 0.0 for score in self.every]
 
     def shares_below_headings(self) -> Sequence[float]:
         """Return the shares of all, each with a part of what only the headings contain.
@@ -204,9 +202,8 @@ class LineScores:
         The lead counts for all of it: it is about what the headings name.
         """
         lead = next(self._texts.shown(), None)
-        total = sum(concept.weight for concept in self._all_weights)
         return [
-            share and share + (1.0 if at == lead else _HEADED) * self._only_above(at) / total
+            share and share + (1.0 if at == lead else _HEADED) * self._only_above(at) / self._total
             for at, share in enumerate(self.shares_of_all())
         ]
 
@@ -234,6 +231,10 @@ class LineScores:
             for (concept, _), share in zip(self._present, self._shares[at], strict=False)
             if share >= HALF
         }
+
+    @cached_property
+    def _total(self) -> float:
+        return sum(concept.weight for concept in self._all_weights)
 
     @cached_property
     def _present(self) -> Sequence[tuple[ConceptWeight, Sequence[float]]]:
@@ -279,18 +280,15 @@ class LineScores:
         """Return the weight of what another line contains and this one does not."""
         if not 0 <= other < len(self._shares):
             return 0.0
-        return sum(
-            worth * (theirs - ours)
-            for worth, ours, theirs in zip(
-                self._worths, self._shares[at], self._shares[other], strict=False
-            )
-            if theirs > ours
-        )
+        return self._beyond(self._shares[at], self._shares[other])
 
     def _gain(self, at: int, covered: Sequence[float]) -> float:
-        new = sum(
-            worth * (share - known)
-            for worth, share, known in zip(self._worths, self._shares[at], covered, strict=False)
-            if share > known
+        return self._beyond(covered, self._shares[at]) + _REPEATED * self.every[at]
+
+    def _beyond(self, known: Sequence[float], shares: Sequence[float]) -> float:
+        """Return the weight of what some shares have beyond those that are known."""
+        return sum(
+            worth * (share - before)
+            for worth, before, share in zip(self._worths, known, shares, strict=False)
+            if share > before
         )
-        return new + _REPEATED * self.every[at]

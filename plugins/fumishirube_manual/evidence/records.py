@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, dropwhile, groupby
 
 from fumishirube.text import fold, is_cjk
 from fumishirube_manual.evidence.blocks import header_or_rows, indentation, is_item, is_row
@@ -147,14 +148,8 @@ def rest(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str
 
 def between(shown: Mapping[int, str], uncut: Mapping[int, str], room: int) -> Mapping[int, str]:
     """Return the lines of the gaps between shown lines, the shortest first, that fit in a room."""
-    hidden: list[list[int]] = [[]]
-    for at in uncut:
-        if at not in shown:
-            hidden[-1].append(at)
-        elif hidden[-1]:
-            hidden.append([])
     room = min(room, _INNER_GAP)
-    inner = [gap for gap in hidden[:-1] if min(shown) < gap[0]]
+    inner = [gap for gap in _hidden(shown, uncut) if gap[0] < max(shown)]
     filled: dict[int, str] = {}
     for size, gap in sorted((sum(len(uncut[at]) for at in gap), gap) for gap in inner):
         room -= size
@@ -164,19 +159,16 @@ def between(shown: Mapping[int, str], uncut: Mapping[int, str], room: int) -> Ma
     return filled
 
 
+def _hidden(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Iterator[list[int]]:
+    """Yield the gaps below shown lines: the numbers of hidden lines in a row."""
+    below = dropwhile(lambda at: at not in shown, uncut)
+    for is_shown, run in groupby(below, key=shown.__contains__):
+        if not is_shown:
+            yield [*run]
+
+
 def gaps(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
     """Return the lines of which little is hidden: short gaps after a shown line, and short cuts."""
-    filled: dict[int, str] = {}
-    hidden: dict[int, str] = {}
-    for at, line in uncut.items():
-        if at not in shown:
-            hidden[at] = line
-            continue
-        if hidden and min(hidden) > min(shown) and sum(map(len, hidden.values())) <= _GAP:
-            filled |= hidden
-        hidden = {}
-        if len(line) - len(shown[at]) <= _GAP:
-            filled[at] = line
-    if sum(map(len, hidden.values())) <= _GAP:
-        filled |= hidden
-    return filled
+    short = [gap for gap in _hidden(shown, uncut) if sum(len(uncut[at]) for at in gap) <= _GAP]
+    cut = [at for at in shown if at in uncut and len(uncut[at]) - len(shown[at]) <= _GAP]
+    return {at: uncut[at] for at in chain(cut, *short)}

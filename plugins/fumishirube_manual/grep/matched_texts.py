@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from fumishirube.commands import digest
 from fumishirube.text import FileText, TextRange, fold
-from fumishirube_manual.citations import sha256_of
 from fumishirube_manual.grep.matching_lines import (
     LineMatcher,
     LinePlace,
@@ -139,7 +139,7 @@ class MatchedTexts:
 
 def _key(text: str) -> str:
     """Return a text, or the hash of a long one, of which a file may have very many."""
-    return text if len(text) <= _LONGEST else sha256_of(text)
+    return text if len(text) <= _LONGEST else digest(text, 64)
 
 
 def _within(text: FileText, number: int, line: str, around: str, shown: str) -> str:

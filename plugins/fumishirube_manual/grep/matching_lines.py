@@ -169,15 +169,12 @@ def cut(line: str, spans: Spans) -> str:
     spans = _merged(spans)
     chosen = list(spans[:_MATCHES]) or [(0, 0)]
     each = _SHOWN // len(chosen)
-    ranges: list[tuple[int, int]] = []
+    parts = []
     for begin, finish in chosen:
         end = min(finish, begin + each)
         side = max(_LEAST_AROUND, (each - (end - begin)) // 2)
-        start, end = whole_words(line, max(0, begin - side), min(len(line), end + side))
-        if ranges and start <= ranges[-1][1]:
-            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
-        else:
-            ranges.append((start, end))
+        parts.append(whole_words(line, max(0, begin - side), min(len(line), end + side)))
+    ranges = _merged(parts, apart=1)
     shown = [
         TextRange(start, end, place == 0 and start > 0, end < len(line)).shown(line)
         for place, (start, end) in enumerate(ranges)
@@ -186,11 +183,11 @@ def cut(line: str, spans: Spans) -> str:
     return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
 
 
-def _merged(spans: Spans) -> Spans:
-    """Return spans in order, those that share a character as one."""
+def _merged(spans: Spans, apart: int = 0) -> Spans:
+    """Return spans in order, as one those that share a character, or are so few ``apart``."""
     merged: list[tuple[int, int]] = []
     for start, end in spans:
-        if merged and start < merged[-1][1]:
+        if merged and start < merged[-1][1] + apart:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
             merged.append((start, end))

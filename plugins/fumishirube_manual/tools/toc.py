@@ -106,10 +106,7 @@ def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams
                 parameter="path_prefix",
                 max=MOST_FILES,
             )
-        if applied.offset > len(paths):
-            raise InvalidParameter(
-                f"cursor must be within 0..{len(paths)}", parameter="cursor", min=0, max=len(paths)
-            )
+        InvalidParameter.unless_within("cursor", applied.offset, 0, len(paths))
         listed = paths[applied.offset : applied.offset + applied.max_files]
         first = params.cursor.heading if isinstance(params.cursor, HeadingOffset) else 1
         starts = [

@@ -6,7 +6,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import Literal, NamedTuple
 
 from fumishirube.disk.folders import is_full
 from fumishirube.disk.roots import Root
+from fumishirube.faces.cli.call import show
 from fumishirube.faces.cli.messages import translated
-from fumishirube.faces.cli.output import counted, print_json, table
+from fumishirube.faces.cli.output import counted, table
 
 SPACE = 1024 * 1024
 """Bytes written to test whether the disk has space left."""
@@ -34,14 +36,10 @@ class Check(NamedTuple):
     remedy: str = ""
 
 
-def print_checks(checks: Iterable[Check], *, as_json: bool) -> None:
+def print_checks(checks: Sequence[Check], options: Namespace) -> None:
     """Print a line for each check, with its remedy, or all of them as JSON."""
-    if as_json:
-        print_json([check._asdict() for check in checks])
-        return
     rows = [(c.status, c.subject, "; ".join(filter(None, map(translated, c[2:])))) for c in checks]
-    for line in table(rows):
-        print(line)
+    show([check._asdict() for check in checks], options, lambda _: table(rows))
 
 
 def installation() -> Iterator[Check]:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from fumishirube.config.trust import VARIABLE as TRUST
 from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import read_yaml
 from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.call import show
 from fumishirube.faces.cli.configurations import (
     EFFECTIVE,
     configured,
@@ -83,11 +84,8 @@ def _show(options: Namespace) -> None:
     with opened(options) as application:
         _, shown, sources = in_force(application)
         environ = application.loaded.origins
-    if options.json:
-        print_json({"config": shown, "origins": {**sources}, "from_environment": {**environ}})
-        return
-    for line in outline(shown, sources):
-        print(line)
+    whole = {"config": shown, "origins": {**sources}, "from_environment": {**environ}}
+    show(whole, options, lambda _: outline(shown, sources))
 
 
 def _schema(options: Namespace) -> None:
@@ -96,15 +94,15 @@ def _schema(options: Namespace) -> None:
 
 def _env(options: Namespace) -> None:
     rows = list(all_variables(plugins_and_faults(options)[0].registry))
-    if options.json:
-        print_json([row._asdict() for row in rows])
-        return
+    show([row._asdict() for row in rows], options, lambda _: _variable_lines(rows))
+
+
+def _variable_lines(rows: Sequence[Variable]) -> Iterator[str]:
     head = ("VARIABLE", "TAKES", "DEFAULT", "SETTING")
     marked = [(row.name + (" *" if _is_set(row.name) else ""), *row[1:]) for row in rows]
-    for line in table([head, *marked]):
-        print(line)
+    yield from table([head, *marked])
     if any(_is_set(row.name) for row in rows):
-        print(translated("* is set now, and overrides the file"))
+        yield translated("* is set now, and overrides the file")
 
 
 def _import(options: Namespace) -> None:
@@ -143,10 +141,8 @@ def _diff(options: Namespace) -> int:
         raise ConfigError("config diff: name a file, or two; 'defaults' and 'effective' are known")
     names = [*options.files, EFFECTIVE][:2]
     changes = [*differences(*(configured(name, options) for name in names))]
-    if options.json:
-        print_json([change._asdict() for change in changes])
-    for change in changes if not options.json else ():
-        print(change.line)
+    plain = [change._asdict() for change in changes]
+    show(plain, options, lambda _: (change.line for change in changes))
     return FAILURE if changes else OK
 
 

@@ -123,18 +123,18 @@ def configured(name: str, options: Namespace) -> Configured:
     A file is read as one of this workspace, with its ``config.yaml`` if a surface reads that, but
     without the environment, so that comparisons are repeatable.
     """
-    file = None if name == DEFAULTS else Path(name)
     if name == EFFECTIVE:
         with opened(options, empty=True) as application:
             return in_force(application)
-    if file is not None and not file.is_file():
+    file = Path(name)
+    if name != DEFAULTS and not file.is_file():
         raise ConfigError(f"config diff: there is no file {file.name!r}")
     strangers, place = not options.no_plugins, folder(options).resolve()
-    if file is not None:
-        opening = open_application(place, file, strangers=strangers, empty=True, environ={})
-    else:
+    if name == DEFAULTS:
         loaded = LoadedConfig(Config(), place, None, {})
         opening = Application(loaded, load_plugins(strangers=strangers))
+    else:
+        opening = open_application(place, file, strangers=strangers, empty=True, environ={})
     with closing(opening) as application:
         return in_force(application, name)
 

@@ -65,7 +65,7 @@ def run(options: Namespace) -> int:
         stopped = True
         remedy = "see 'fumishirube config schema'" if error.at else ""
         checks.append(Check("FAIL", "configuration", str(error), remedy))
-    print_checks(checks, as_json=options.json)
+    print_checks(checks, options)
     if stopped:
         return USAGE_ERROR
     return FAILURE if any(check.status == "FAIL" for check in checks) else OK

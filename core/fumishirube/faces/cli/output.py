@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -30,11 +30,8 @@ _NARROWEST, _WIDEST = 40, 100
 
 def print_json(value: JsonValue, *, compact: bool = False) -> None:
     """Print one JSON value in UTF-8, on one line or indented."""
-    if compact:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    else:
-        text = json.dumps(value, ensure_ascii=False, indent=2)
-    print(printable_json(text))
+    form: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 2}
+    print(printable_json(json.dumps(value, ensure_ascii=False, **form)))
 
 
 def terminal_width() -> int:

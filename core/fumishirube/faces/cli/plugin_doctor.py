@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print what was checked, and return 1 if something keeps the plugin from working."""
     checks = [*_checks(options.name, options)]
-    print_checks(checks, as_json=options.json)
+    print_checks(checks, options)
     return FAILURE if any(check.status == "FAIL" for check in checks) else OK
 
 

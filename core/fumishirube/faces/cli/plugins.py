@@ -6,12 +6,12 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 
 from pydantic import JsonValue
 
-from fumishirube.faces.cli.exit_codes import OK
+from fumishirube.faces.cli.call import show
 from fumishirube.faces.cli.messages import filled, translated, word
-from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, add_subcommand
 from fumishirube.faces.cli.workspace import plugins_and_faults
 from fumishirube.host.faults import Fault
@@ -31,13 +31,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """List the plugins; bad ones are listed with their problems and do not fail the command."""
     plugins, faults = plugins_and_faults(options)
-    if options.json:
-        print_json([_plain(report, plugins, faults) for report in plugins.reports])
-    else:
-        for report in plugins.reports:
-            for line in _report_lines(report, plugins, faults):
-                print(line)
-    return OK
+    plain = [_plain(report, plugins, faults) for report in plugins.reports]
+    lines = (_report_lines(report, plugins, faults) for report in plugins.reports)
+    return show(plain, options, lambda _: chain.from_iterable(lines))
 
 
 def _plain(report: PluginReport, plugins: Plugins, faults: Sequence[Fault]) -> JsonValue:

@@ -136,14 +136,8 @@ def _own_milliseconds(search: Span) -> Mapping[tuple[str, str], float]:
     Where a stage was abandoned, the trace is of the search that was repeated without it.
     """
     times: defaultdict[tuple[str, str], float] = defaultdict(float)
-    for span in _spans(search):
-        if span.error is not None:
-            continue
-        times[span.kind, span.name] += max(0.0, span.ms - sum(inner.ms for inner in span.children))
+    for span, _ in search.walk():
+        if span.error is None:
+            own = span.ms - sum(inner.ms for inner in span.children)
+            times[span.kind, span.name] += max(0.0, own)
     return times
-
-
-def _spans(span: Span) -> Iterator[Span]:
-    yield span
-    for inner in span.children:
-        yield from _spans(inner)

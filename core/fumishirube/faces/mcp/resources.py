@@ -5,7 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
+from typing import TypeAlias
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -22,6 +23,7 @@ PAGE = 500
 """Resources on a page, at most; a page is also bounded in characters."""
 VALUES = 100
 """Values proposed at a time; the protocol allows no more."""
+_Reference: TypeAlias = types.ResourceTemplateReference | types.PromptReference
 
 
 class ResourceHandlers:
@@ -63,12 +65,8 @@ class ResourceHandlers:
         return await self._work.answer_request(ctx, partial(self._read, uri), {"uri": uri})
 
     def _page(self, after: str, _: Call) -> types.ListResourcesResult:
-        listed = [
-            resource
-            for resources in self._publisher.catalog.resources
-            for resource in resources.listed()
-        ]
-        rest = sorted(resource for resource in listed if resource.uri > after)
+        listed = (resources.listed() for resources in self._publisher.catalog.resources)
+        rest = sorted(each for each in chain.from_iterable(listed) if each.uri > after)
         shown = (_resource(resource).model_dump(exclude_none=True) for resource in rest[:PAGE])
         page = [*map(_resource, rest[: len([*fitting(shown, ANSWER_CHARS)])])]
         more = rest[len(page) - 1].uri if len(rest) > len(page) else None
@@ -131,12 +129,7 @@ class ResourceHandlers:
         return types.GetPromptResult(description=prompt.summary, messages=[message])
 
     def _propose(
-        self,
-        ref: types.ResourceTemplateReference | types.PromptReference,
-        name: str,
-        typed: str,
-        others: Mapping[str, str],
-        _: Call,
+        self, ref: _Reference, name: str, typed: str, others: Mapping[str, str], _: Call
     ) -> types.CompleteResult:
         values = self._completing(ref)(name, typed, others)
         shown = list(islice(map(replace_surrogates, values), VALUES + 1))
@@ -147,9 +140,7 @@ class ResourceHandlers:
             )
         )
 
-    def _completing(
-        self, ref: types.ResourceTemplateReference | types.PromptReference
-    ) -> Completer:
+    def _completing(self, ref: _Reference) -> Completer:
         if isinstance(ref, types.PromptReference):
             return self._named(ref.name).complete
         for resources in self._publisher.catalog.resources:
