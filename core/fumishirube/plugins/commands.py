@@ -42,9 +42,11 @@ class CommandModule(Protocol):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the arguments of the command to its parser."""
+        ...
 
     def run(self, options: Namespace) -> int:
         """Run the command, and return its exit code."""
+        ...
 
 
 @dataclass(frozen=True)
