@@ -183,6 +183,7 @@ class ForgetsManuals(Protocol):
 
         ``state`` is the folder of its state. Return their ids; raise if the index does not answer.
         """
+        ...
 
 
 def stored_manuals(
