@@ -47,7 +47,7 @@ class GuardedStage(Generic[S]):
     _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
     _named: ClassVar[bool] = False
     _methods: ClassVar[frozenset[str]] = frozenset({"applies"})
-    """What a stage may have in addition and is then called, also if it cannot be."""
+    """What a stage may have in addition and is then called, also if it cannot be; or ``None``."""
 
     def __init__(self, stage: S, work: ForeignWork, guard: PluginGuard) -> None:
         self._stage = stage
@@ -75,7 +75,7 @@ class GuardedStage(Generic[S]):
             if isinstance(error, AttributeError) or is_interrupt(error):
                 raise
             return guarded  # which looks it up again, where a failure is recorded
-        is_method = callable(value) or name in self._methods
+        is_method = callable(value) or (name in self._methods and value is not None)
         if not is_method or name.startswith("_") or name in _SENT:
             return value
         self.__dict__[name] = guarded
