@@ -274,7 +274,7 @@ def _methods(kind: type) -> Iterator[str]:
             continue
         signature = "" if isinstance(member, property) else _signature(function)
         word = "async " if inspect.iscoroutinefunction(function) else ""
-        yield f"* `{word}{name}{signature}`: {_first(function)}"
+        yield f"* `{word}{name}{signature}`: {first_sentences(function)}"
 
 
 def _signature(function: Callable[..., Any]) -> str:
@@ -288,7 +288,8 @@ def _plain(text: str) -> str:
     return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text)
 
 
-def _first(value: object) -> str:
+def first_sentences(value: object) -> str:
+    """Return the first paragraph of a docstring, in one line."""
     return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
 
 

@@ -15,11 +15,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from fumishirube import search_statistics, stages, surfaces
+from fumishirube import corpus_kinds, search_statistics, stages, surfaces
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
 from fumishirube.host.startup import open_application
+from fumishirube.optional_attributes import GENERATES, optional_attributes
+from fumishirube.parsing import pictures
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.hookspecs import GROUP
@@ -29,7 +31,7 @@ from fumishirube.tools.schemas import input_schema, output_schema
 from fumishirube_authoring.package_files import KEYWORD
 
 sys.path.insert(0, str(Path(__file__).parent))
-from api_pages import api_pages
+from api_pages import api_pages, first_sentences
 
 PROJECT = Path(__file__).parent.parent
 REFERENCE = PROJECT / "docs" / "reference"
@@ -55,7 +57,14 @@ _FURTHER = {
 }
 """The optional protocols of each kind of stage."""
 
-_PROTOCOLS = (stages, surfaces, search_statistics)
+_PROTOCOLS = (stages, surfaces, search_statistics, corpus_kinds, pictures)
+
+_OPTIONAL = (
+    *("ResourceStage", *_FURTHER["loaders"], "PictureLoader", *_FURTHER["indexes"]),
+    *("StoresVectors", "VectorCorpus", "LinkedCorpus", "DistantCorpus"),
+    *("HasEvidence", *_FURTHER["surfaces"][:-1]),
+)
+"""The protocols that objects of plugins may have beside that of their kind."""
 
 
 def pages() -> dict[str, str]:
@@ -66,6 +75,7 @@ def pages() -> dict[str, str]:
     written["environment.md"] = _environment(registry)
     written["settings.md"] = _settings()
     written["plugins.md"] = _plugins()
+    written["optional.md"] = _optional()
     written |= api_pages()
     return {name: _HEAD + "\n" + text for name, text in {**written, **_index(written)}.items()}
 
@@ -94,24 +104,47 @@ def _kind_page(registry: StageRegistry, kind_name: str) -> str:
         "## Protocol",
         _source(kind.noun.capitalize()),
         *(_source(name) for name in _FURTHER.get(kind_name, ())),
+        "What else it may have is [optional](optional.md).",
         "## Built in",
         *(_offer(kind, offer, registry) for offer in registry[kind_name]),
     ]
     return _joined(parts)
 
 
+def _optional() -> str:
+    """List what stages and other objects of plugins may have, and need not."""
+    rows = [(each.owner, f"`{each.name}`", each.meaning) for each in optional_attributes()]
+    protocols = ((f"`{name}`", *_members_of(_protocol(name))) for name in _OPTIONAL)
+    return _joined(
+        [
+            "# Optional: what stages, surfaces and their objects may have beyond their protocol",
+            "Attributes and methods, each alone; what lacks one is as if that were false or empty.",
+            _rows(("of", "name", "what it says"), rows),
+            "Groups of methods, of which an object has all or none:",
+            _rows(("protocol", "what it is", "members"), protocols),
+        ]
+    )
+
+
+def _members_of(protocol: type) -> tuple[str, str]:
+    names = [name for name in (*vars(protocol), *protocol.__annotations__) if name[0] != "_"]
+    return first_sentences(protocol), ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+
+
+def _protocol(name: str) -> type:
+    return next(filter(None, (getattr(each, name, None) for each in _PROTOCOLS)))
+
+
 def _source(name: str) -> str:
     """Return the source of a protocol, without empty bodies and its decorator."""
-    lines = dedent(
-        inspect.getsource(next(filter(None, (getattr(each, name, None) for each in _PROTOCOLS))))
-    ).splitlines()
+    lines = dedent(inspect.getsource(_protocol(name))).splitlines()
     shown = [line for line in lines if line.strip() not in {"...", "@runtime_checkable"}]
     return _fenced("python", "\n".join(shown).strip())
 
 
 def _offer(kind: StageKind, offer: RegisteredStage, registry: StageRegistry) -> str:
     stage = offer.stage
-    generates = getattr(stage, "generates", False)
+    generates = GENERATES.of(stage)
     role = "It generates candidates." if generates else "It scores the candidates of others."
     return _joined(
         [

@@ -13,7 +13,6 @@ from fumishirube.config.validation import build_model
 from fumishirube.disk.absolute_paths import absolute_paths
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import ConfigError
-from fumishirube.faces.cli.exit_codes import guarded
 from fumishirube.faces.cli.serve import (
     add_log_level,
     announce,
@@ -21,17 +20,15 @@ from fumishirube.faces.cli.serve import (
     finish,
     log_level,
     reloading,
+    run_process,
     serve,
     serve_stdio,
-    share_memory_pools,
     starting_state,
 )
 from fumishirube.faces.cli.workspace import configuration
-from fumishirube.host.application import Application
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.logs import (
     JsonLinesFormatter,
-    StandardErrorHandler,
     escaped,
     log_event,
     start_logs,
@@ -41,16 +38,16 @@ from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.inputs import ConfigInForce
 from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
-from fumishirube.host.standard_streams import exit_now, exit_within
+from fumishirube.host.standard_streams import exit_within
 from fumishirube.host.startup import open_application, open_scratch_application, server_name
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import KINDS, RegisteredStage, StageKind, StageRegistry
+from fumishirube.plugins.registry import KINDS, RegisteredStage, StageKind
 from fumishirube.surfaces import HasEvidence
 from fumishirube.text.encoding import replace_surrogates
 from fumishirube.tools.argument_errors import refusal
-from fumishirube.tools.calls import compact, parse_arguments, plain
+from fumishirube.tools.calls import parse_arguments, plain
 from fumishirube.tools.definitions import InnerCalls, Schema, accepted
 from fumishirube.tools.schemas import arguments_shape, input_schema, output_schema
 from fumishirube.traces.records import CacheOutcome
@@ -63,7 +60,6 @@ __all__ = [
     "GROUP",
     "KINDS",
     "SWITCH_SECONDS",
-    "Application",
     "CacheOutcome",
     "CatalogPublisher",
     "ConfigInForce",
@@ -82,8 +78,6 @@ __all__ = [
     "Schema",
     "Served",
     "StageKind",
-    "StageRegistry",
-    "StandardErrorHandler",
     "ToolHost",
     "ToolWrapper",
     "WebServer",
@@ -94,13 +88,10 @@ __all__ = [
     "arguments_shape",
     "build_model",
     "claim_standard_output",
-    "compact",
     "configuration",
     "escaped",
-    "exit_now",
     "exit_within",
     "finish",
-    "guarded",
     "import_mcp",
     "input_schema",
     "load_plugins",
@@ -115,9 +106,9 @@ __all__ = [
     "refusal",
     "reloading",
     "replace_surrogates",
+    "run_process",
     "serve",
     "serve_stdio",
-    "share_memory_pools",
     "start_logs",
     "starting_state",
     "streamable_mcp",

@@ -74,13 +74,7 @@ class ClassicKey:
 
 @runtime_checkable
 class Loader(Protocol):
-    """Turns a manual folder into documents made of sections.
-
-    It may have attributes: ``placed``, if its documents have places, such as pages; ``isolated``,
-    if several files may be loaded at a time; ``remembered``, if the engine stores its documents;
-    ``by_name``, in its own class, if its ``sources`` depend on the names of the files alone. The
-    default of a setting ``suffixes``, a tuple, says for which unread files it is proposed.
-    """
+    """Turns a manual folder into documents made of sections."""
 
     def sources(self, root: Root) -> Iterable[Source]:
         """Return the files that this loader claims; the result depends on the folder alone."""
@@ -153,16 +147,7 @@ class ContentsLoader(Protocol):
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """Turns a text into terms.
-
-    If its terms are not all parts of the text, such as stems, it may have ``query_terms(text)``,
-    the terms by which a text of a query is scored, and ``form_finder(term)``: a function that
-    returns the words of a folded text that stand for the term, with repetitions; none for a term
-    that is matched literally. For speed it may have ``written_terms(text)``, what an index stores
-    of a text: its terms joined by spaces; its non-ASCII characters that are in terms, some
-    repeatedly; and the terms of ASCII letters and digits that are only parts of words.
-    ``written_beside(text, others)`` returns that and the set of the other terms that it lacks.
-    """
+    """Turns a text into terms."""
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text, in order; no term contains white space."""
@@ -174,22 +159,6 @@ class Tokenizer(Protocol):
         If it may match elsewhere too, the index checks the texts themselves. Some terms of a long
         text are enough: for each term of a phrase an index reads all places of the term.
         """
-        ...
-
-
-@runtime_checkable
-class NeedsOfSurface(Protocol):
-    """A stage that needs something else of its surface than that it uses its kind."""
-
-    needs: ClassVar[Collection[str]]
-
-
-@runtime_checkable
-class NeedsOfPipeline(Protocol):
-    """A stage that needs other stages in its pipeline."""
-
-    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
-        """Return what is missing, given the stages by their key, such as 'scorers'."""
         ...
 
 
@@ -251,11 +220,7 @@ class OpenIndex(Protocol):
     """An open index: one writer at a time, any number of readers.
 
     Each method, and each method of its corpora, may raise :class:`fumishirube.IndexDamaged`; the
-    index is then closed, and its folder opened again. ``rebuilt`` may say that this remade it.
-
-    It may have ``preparation``: a function that other processes call during large updates. It can
-    be pickled, and makes of a passage what :meth:`sync` takes instead of it: a plain tuple of
-    texts, bytes, numbers and such tuples and lists.
+    index is then closed, and its folder opened again.
     """
 
     def pages(self) -> Mapping[str, IndexedFile]:
@@ -372,11 +337,7 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class Fuser(Protocol):
-    """Splits a query into runs, and merges their rankings.
-
-    It may also have ``applies(query)``, which tells whether a query has more than one run: a fuser
-    with nothing to do is skipped.
-    """
+    """Splits a query into runs, and merges their rankings."""
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the runs that answer the query; often the query itself as the only one."""

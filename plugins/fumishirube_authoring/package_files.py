@@ -13,7 +13,7 @@ from string import Template
 
 from fumishirube import InvalidParameter
 from fumishirube.disk import clean_new_path
-from fumishirube.serving import GROUP, KINDS, Plugins, StageKind, StageRegistry
+from fumishirube.serving import GROUP, KINDS, Plugins, StageKind
 
 LONGEST = 32
 """The longest name, in characters, so that the lines of the package stay short."""
@@ -44,7 +44,7 @@ def package_files(name: str, noun: str, plugins: Plugins) -> Mapping[str, str]:
         InvalidParameter: when the package, its module or its stage cannot have that name.
         Forbidden: when some operating system takes it for something else than a folder.
     """
-    names = _names(name, noun, plugins.registry)
+    names = _names(name, noun, plugins)
     if noun in {"surface", "command"} and names["stage"] in plugins.commands.taken:
         taken = f"there is a command {names['stage']!r}"
         raise InvalidParameter(f"NAME {name!r}: {taken}; choose another")
@@ -62,7 +62,7 @@ def package_files(name: str, noun: str, plugins: Plugins) -> Mapping[str, str]:
     return made
 
 
-def _names(name: str, noun: str, registry: StageRegistry) -> Mapping[str, str]:
+def _names(name: str, noun: str, plugins: Plugins) -> Mapping[str, str]:
     if not _PACKAGE.fullmatch(name) or len(name) > LONGEST:
         expectation = (
             f"letters and digits, with - _ . between them, at most {LONGEST} characters, "
@@ -73,7 +73,7 @@ def _names(name: str, noun: str, registry: StageRegistry) -> Mapping[str, str]:
     plain = re.sub(r"[-_.]+", "-", name).lower()
     module, stage = plain.replace("-", "_"), plain.removeprefix("fumishirube-")
     kind = _STAGES.get(noun)
-    wrong = _wrong(module, stage, kind or _STAGES["surface"], registry)
+    wrong = _wrong(module, stage, kind or _STAGES["surface"], plugins)
     if wrong:
         raise InvalidParameter(f"NAME {name!r}: {wrong}; choose another")
     names = {
@@ -103,7 +103,7 @@ def _names(name: str, noun: str, registry: StageRegistry) -> Mapping[str, str]:
     return {**names, "usage": _filled(names["usage"], names)}
 
 
-def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) -> str:
+def _wrong(module: str, stage: str, kind: StageKind, plugins: Plugins) -> str:
     """Return why the module or the stage cannot have this name, if so."""
     if module in sys.stdlib_module_names:
         return f"Python has a module {module!r}"
@@ -113,7 +113,7 @@ def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) ->
     # Without an origin it is a namespace: any folder of the current directory.
     if spec is not None and spec.origin is not None:
         return f"a module {module!r} is installed already"
-    return registry[kind.kind_name].refusal(stage)
+    return plugins.registry[kind.kind_name].refusal(stage)
 
 
 def _class(stage: str, noun: str) -> str:

@@ -8,8 +8,9 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from fumishirube import ConfigError, Params, ToolError
 from fumishirube.commands import did_you_mean
-from fumishirube.serving import compact, parse_arguments
+from fumishirube.serving import parse_arguments
 from fumishirube.text import nfc
+from fumishirube.tools import compact
 from fumishirube_eval.files import file_lines, json_lines, write_text
 
 SectionKey: TypeAlias = tuple[str, int]

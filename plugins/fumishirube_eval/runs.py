@@ -13,9 +13,9 @@ from pydantic import JsonValue
 from fumishirube import Call, ConfigError, Tool, ToolError
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import Application, call_tool
-from fumishirube.serving import CacheOutcome, compact
+from fumishirube.serving import CacheOutcome
 from fumishirube.text import estimate_tokens, nfc
-from fumishirube.tools import Progress, Session
+from fumishirube.tools import Progress, Session, compact
 from fumishirube_eval.cases import Case, SectionKey
 from fumishirube_eval.metrics import CaseResult, case_metrics
 

@@ -8,13 +8,8 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from fumishirube import ConfigError
-from fumishirube.serving import (
-    Application,
-    LoadedConfig,
-    ToolWrapper,
-    process_settings,
-    serve_stdio,
-)
+from fumishirube.commands import Application
+from fumishirube.serving import LoadedConfig, ToolWrapper, process_settings, serve_stdio
 from fumishirube_http.settings import is_loopback
 
 _VARIABLE = "MANUAL_TOOLS_BASE_URL"

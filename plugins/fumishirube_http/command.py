@@ -22,7 +22,6 @@ from fumishirube.serving import (
     log_level,
     process_settings,
     reloading,
-    share_memory_pools,
     starting_state,
 )
 
@@ -58,7 +57,6 @@ def run(options: Namespace) -> int:
     if options.http is None:
         raise ConfigError(f"{options.only_over_http}: it is for a server over HTTP; add --http")
     claim_standard_output()
-    share_memory_pools()
     return serve_here(options) if options.workers == 1 else _supervise(options)
 
 

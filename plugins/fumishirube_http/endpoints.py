@@ -15,7 +15,8 @@ from starlette.types import Receive
 
 from fumishirube import Budget, Call, Cancelled, Params, Tool, ToolError
 from fumishirube.commands import call_tool
-from fumishirube.serving import InnerCalls, Scheduler, arguments_shape, compact
+from fumishirube.serving import InnerCalls, Scheduler, arguments_shape
+from fumishirube.tools import compact
 from fumishirube_http.arguments import from_json, from_query, known_arguments
 from fumishirube_http.limits import LARGE, SMALL, read_body
 from fumishirube_http.log import HUNG_UP, RequestLogEntry

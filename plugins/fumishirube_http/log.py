@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import Cancelled, InternalError, ToolError
 from fumishirube.disk import open_own
-from fumishirube.serving import StandardErrorHandler, escaped, log_event, start_logs
+from fumishirube.serving import escaped, log_event, start_logs
 from fumishirube_http.problems import error_id_of, of_internal, of_tool, reply
 
 LOG = logging.getLogger("fumishirube.http")
@@ -196,7 +196,7 @@ def start_logging(level: str, folder: Path, worker: int = 1) -> None:
     Each worker process has a file of its own: only one process can rotate a file.
     """
     file = folder / (FILE if worker == 1 else f"http-{worker}.log")
-    start_logs(level, [StandardErrorHandler(), RotatingLogFile(file)], places=True)
+    start_logs(level, RotatingLogFile(file), places=True)
 
 
 def _manuals_in(arguments: object, tool: object) -> Iterator[str]:

@@ -20,7 +20,8 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.commands import error_payload
-from fumishirube.serving import arguments_shape, compact, plain, refusal
+from fumishirube.serving import arguments_shape, plain, refusal
+from fumishirube.tools import compact
 
 Body: TypeAlias = Mapping[str, JsonValue]
 Location: TypeAlias = tuple[str | int, ...]

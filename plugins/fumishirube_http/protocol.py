@@ -11,7 +11,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from fumishirube.serving import compact
+from fumishirube.tools import compact
 from fumishirube_http.lingering import LingeringTransport, Timer
 from fumishirube_http.requests import RequestParser
 

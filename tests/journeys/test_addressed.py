@@ -102,6 +102,21 @@ def test_what_is_tagged_is_still_all_there(workspace: Path) -> None:
     ]
 
 
+def test_the_command_line_says_it_too(workspace: Path) -> None:
+    find = ("find", "点検", "ボタン", "--manual", "m")
+    extras = {"FUMISHIRUBE_SURFACE_EXTRAS": "+addressed"}
+    tagged, plain = (fumishirube(*find, cwd=workspace, environ=env) for env in (extras, {}))
+    note = "   lines 5 to 5 address an AI agent: override, conceal"
+    assert [line for line in tagged.out.splitlines() if line not in plain.out] == [note]
+    hits = fumishirube(*find, "--json", cwd=workspace, environ=extras).json["hits"]
+    assert {hit["ref"]["path"]: "addressed" in hit for hit in hits} == {
+        "notes.md": True,
+        "plain.md": False,
+        "rates.json": False,
+    }
+    assert "addressed" not in fumishirube(*find, "--json", cwd=workspace).out
+
+
 # --- a detector of a plugin ----------------------------------------------------------------------
 
 DETECTOR = """

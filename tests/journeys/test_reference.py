@@ -17,10 +17,12 @@ import pytest
 
 from fumishirube.faces.cli.config import all_variables
 from fumishirube.host.startup import open_application
+from fumishirube.optional_attributes import optional_attributes
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import StageRegistry
 
 DOCS = Path(__file__).parents[2] / "docs"
+CORE = DOCS.parent / "core"
 
 
 @cache
@@ -38,6 +40,13 @@ def generator() -> Any:
 def pages() -> dict[str, str]:
     made: dict[str, str] = generator().pages()
     return made
+
+
+def test_what_is_optional_is_read_at_its_place_alone() -> None:
+    names = "|".join(each.name for each in optional_attributes())
+    elsewhere = re.compile(rf"""(?:get|has)attr\([^()]*,\s*"(?:{names})\"""")
+    found = [file.name for file in CORE.rglob("*.py") if elsewhere.search(file.read_text("utf-8"))]
+    assert not found, "import it from optional_attributes"
 
 
 @cache

@@ -20,7 +20,7 @@ from pydantic import Field  # noqa: E402
 
 from fumishirube.errors import InvalidParameter, InvalidPath, NotFound  # noqa: E402
 from fumishirube.host.catalog import Catalog, CatalogPublisher  # noqa: E402
-from fumishirube.host.logs import QUIET_LEVEL, StandardErrorHandler, start_logs  # noqa: E402
+from fumishirube.host.logs import QUIET_LEVEL, start_logs  # noqa: E402
 from fumishirube.tools.argument_errors import FailsWith  # noqa: E402
 from fumishirube.tools.definitions import Answer, Call, Params, Tool  # noqa: E402
 from fumishirube.tools.resources import Prompt  # noqa: E402
@@ -183,7 +183,7 @@ PUBLISHER = CatalogPublisher(
 def main() -> None:
     from fumishirube.faces.mcp import run_stdio  # noqa: PLC0415 - heavy, and only wanted here
 
-    start_logs(os.environ.get("FIXTURE_LOG", QUIET_LEVEL), [StandardErrorHandler()], places=False)
+    start_logs(os.environ.get("FIXTURE_LOG", QUIET_LEVEL), places=False)
     print("printed at start")  # noqa: T201 - the same
     run_stdio(PUBLISHER, name="fixture", wire=wire)
     exit_now()

@@ -11,6 +11,7 @@ from fumishirube.disk.folders import RACY_NS, FolderEntry, is_settled
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.documents import Source
+from fumishirube.optional_attributes import BY_NAME
 from fumishirube.stages import ClaimedFile, Loader
 
 
@@ -87,7 +88,7 @@ def claimed_by(
 
 def goes_by_name(loader: Loader) -> bool:
     """Tell whether a loader's own class says so, not one that it inherits from."""
-    return "by_name" in vars(type(loader)) and getattr(loader, "by_name", False) is True
+    return BY_NAME.name in vars(type(loader)) and BY_NAME.of(loader) is True
 
 
 def _any_young(entries: Iterable[FolderEntry]) -> bool:

@@ -16,6 +16,7 @@ from threading import Event, Thread
 from fumishirube.engine.indexed_files import IndexedPage, read_file
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.stage_calls import GRACE_SECONDS
+from fumishirube.optional_attributes import ISOLATED
 from fumishirube.parsing.loading import PagesRead, reporting_pages
 from fumishirube.stages import ClaimedFile
 
@@ -208,7 +209,7 @@ def busy_loaders(running: Sequence[FileLoad]) -> frozenset[int]:
 
 def is_isolated(file: ClaimedFile) -> bool:
     """Tell whether a file is parsed in another process, so that several are parsed at a time."""
-    return getattr(file.loader, "isolated", False)
+    return ISOLATED.of(file.loader)
 
 
 def most_parsed() -> int:

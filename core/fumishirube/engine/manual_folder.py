@@ -19,6 +19,7 @@ from fumishirube.engine.claiming_loaders import NO_CLAIMS, claimed_by, unlisted
 from fumishirube.engine.owned_locks import OwnedLock
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
+from fumishirube.optional_attributes import PLACED
 from fumishirube.parsing.pictures import PagePictures, page_pictures
 from fumishirube.places import Place
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile, LinkLoader, Loader
@@ -263,7 +264,7 @@ class ManualFolder:
         """Return where people see the lines of a file; empty for plain text."""
         # The last survey knows the loader; another survey takes longer than a search.
         claimed = self._claims.files.get(path) or self.sweep().get(path)
-        if claimed is not None and not getattr(claimed.loader, "placed", False):
+        if claimed is not None and not PLACED.of(claimed.loader):
             return ()
         return self.document(path).places
 

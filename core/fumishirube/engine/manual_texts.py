@@ -16,6 +16,7 @@ from fumishirube.engine.manual_folder import UNSURE, ManualFolder
 from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
 from fumishirube.model import Passage
+from fumishirube.optional_attributes import INSIDE
 from fumishirube.stages import ClaimedFile, IndexedFile, Tokenizer
 from fumishirube.text.encoding import decode
 from fumishirube.text.file_texts import FileText, ManualTexts, UnreadFile
@@ -193,7 +194,7 @@ def _matching(corpus: Corpus, readings: Sequence[tuple[Clause, ...]]) -> list[Pa
 def _clauses(reading: Reading, tokenizer: Tokenizer) -> Iterator[tuple[str, Clause]]:
     """Yield the stems that the index can search, each with a clause that is necessary for it."""
     for stem in map(fold, reading.stems):
-        if all(map(is_cjk, stem)) or getattr(tokenizer, "inside", False):
+        if all(map(is_cjk, stem)) or INSIDE.of(tokenizer):
             yield stem, tokenizer.narrow(stem)[0]
         elif stem.isdecimal() and not reading.exact:
             if stem in tokenizer.terms(f"ab{stem}cd"):

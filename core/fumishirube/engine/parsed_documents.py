@@ -20,6 +20,7 @@ from fumishirube.documents import Document, Source
 from fumishirube.engine.claiming_loaders import goes_by_name
 from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import Forbidden, Unreadable
+from fumishirube.optional_attributes import CACHING, DRAWS_PAGES, ISOLATED
 from fumishirube.parsing.pictures import PageView, Picture, PictureLoader
 from fumishirube.parsing.records import document_of, document_record
 from fumishirube.stages import Loader
@@ -132,11 +133,12 @@ class RememberingLoader:
     placed = True
 
     def __init__(self, loader: Loader, fingerprint: str, documents: ParsedDocuments) -> None:
-        self.isolated: bool = getattr(loader, "isolated", False)
-        self.draws_pages: bool = getattr(loader, "draws_pages", False)
+        self.isolated = ISOLATED.of(loader)
+        self.draws_pages = DRAWS_PAGES.of(loader)
         self.problem_of: Callable[[Root], str | None]
         self.problem_of = getattr(loader, "problem_of", lambda _root: None)
-        self._loader: Loader = loader.caching(documents) if hasattr(loader, "caching") else loader
+        caching = CACHING.of(loader)
+        self._loader: Loader = caching(documents) if caching else loader
         self.sources = self._loader.sources
         self._fingerprint = fingerprint
         self._documents = documents

@@ -29,6 +29,7 @@ from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall,
 from fumishirube.engine.stage_results import WrongResult, checked_plan, checked_ranking
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError
 from fumishirube.model import Hit, LeftOut, Passage, Ranking, SearchReport
+from fumishirube.optional_attributes import APPLIES, GENERATES, LAST
 from fumishirube.query import Outcome, Query, Run, SearchState
 from fumishirube.stages import Fuser, Refiner, Scorer
 from fumishirube.traces.records import SectionKey, Span
@@ -263,7 +264,7 @@ class _Search:
     ) -> Sequence[NamedStage[Fuser]]:
         """Return the fusers without the outermost ones that do not apply to a query, or fail."""
         for place, named in enumerate(fusers):
-            applies: Callable[[Query], bool] | None = getattr(named.stage, "applies", None)
+            applies: Callable[[Query], bool] | None = APPLIES.of(named.stage)
             if applies is None:
                 return fusers[place:]
             applied, error = self._attempt("fuser", named, partial(applies, named.own(query)))
@@ -391,9 +392,9 @@ def _call(kind: str, named: NamedStage[Any]) -> StageCall:
 
 def generates(scorer: object) -> bool:
     """Tell whether a scorer generates candidates."""
-    return getattr(scorer, "generates", False)
+    return GENERATES.of(scorer)
 
 
 def comes_last(scorer: object) -> bool:
     """Tell whether a scorer needs the candidates of all others."""
-    return getattr(scorer, "last", False)
+    return LAST.of(scorer)

@@ -16,6 +16,7 @@ from fumishirube.engine.file_loads import FileLoad
 from fumishirube.engine.indexed_files import digest, text_digest
 from fumishirube.errors import IndexDamaged, NotFound
 from fumishirube.model import LeftOut, OutsideSearch, Passage
+from fumishirube.optional_attributes import PREPARATION, REBUILDING, WAS_REBUILT
 from fumishirube.stages import FileContents, IndexedFile, OpenIndex, StoresFiles
 
 # --- states -----------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ class RecoverableIndex:
         self._open_index = open_index
         self._index = open_index()
         self._closed = False
-        self.rebuilt = REBUILT if getattr(self._index, "rebuilt", False) is True else ""
+        self.rebuilt = REBUILT if WAS_REBUILT.of(self._index) is True else ""
 
     def pages(self) -> Mapping[str, IndexedFile]:
         """Return the files of the last commit, by path: the same object until that changes."""
@@ -133,7 +134,7 @@ class RecoverableIndex:
     @property
     def preparation(self) -> Callable[[Passage], object] | None:
         """A function that other processes call; see :class:`fumishirube.OpenIndex`."""
-        return getattr(self._index, "preparation", None)
+        return PREPARATION.of(self._index)
 
     def refresh(self) -> None:
         """Read what other processes have committed, or reopen the index.
@@ -169,7 +170,7 @@ class RecoverableIndex:
     def rebuilding(self, budget: Budget) -> AbstractContextManager[bool | None]:
         """Build a new index beside this one; yield ``None`` if the index does not support it."""
         rebuilding: Callable[[Budget], AbstractContextManager[bool]] | None
-        rebuilding = getattr(self._index, "rebuilding", None)
+        rebuilding = REBUILDING.of(self._index)
         return nullcontext() if rebuilding is None else rebuilding(budget)
 
     def sync(

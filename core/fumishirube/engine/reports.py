@@ -19,6 +19,7 @@ from fumishirube.model import (
     TermReport,
     TermUse,
 )
+from fumishirube.optional_attributes import UNSEARCHED
 from fumishirube.query import Query
 from fumishirube.text.folding import fold
 from fumishirube.text.query_concepts import concepts
@@ -117,7 +118,7 @@ class SearchCounts:
 
 def unsearched(corpus: object, since: float) -> str | None:
     """Return which part of a corpus did not answer, as a sentence for the caller, if any."""
-    report: Callable[[float], str | None] | None = getattr(corpus, "unsearched", None)
+    report: Callable[[float], str | None] | None = UNSEARCHED.of(corpus)
     return report(since) if report else None
 
 

@@ -55,6 +55,7 @@ from fumishirube.host.surfaces import (
 )
 from fumishirube.host.tool_host import ServedSurface, ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
+from fumishirube.optional_attributes import PIPELINE_NAME
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import LOADERS, NOUNS, SURFACES
 from fumishirube.stages import Embedder
@@ -199,7 +200,7 @@ class Application(ToolHost):
         surface = self._stage("surfaces", use, coordinate)
         work = self.guarded.work(SURFACES, surface.plugin, use.name)
         check_surface(surface.stage, [*RootSettings.model_fields])
-        named = getattr(surface.stage, "pipeline_name", None) or use.name
+        named = PIPELINE_NAME.of(surface.stage) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
         with self.guarded.settled(work, requested=True):
             default = self._default_pipeline(surface.stage)

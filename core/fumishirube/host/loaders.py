@@ -11,6 +11,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages
 from fumishirube.model import UnreadFiles
+from fumishirube.optional_attributes import PARSED_FINGERPRINT, READS_IF, REMEMBERED
 from fumishirube.stages import Loader
 
 _PACKAGED = frozenset(
@@ -34,8 +35,8 @@ def remembering_loaders(
     documents, loaders = ParsedDocuments(state), list[Loader]()
     for chosen, begun in zip(configured.stages["loaders"], running.loaders, strict=True):
         loader, stage = begun.stage, chosen.stage
-        if getattr(stage, "remembered", False):
-            reading = str(getattr(stage, "parsed_fingerprint", stage.fingerprint))
+        if REMEMBERED.of(stage):
+            reading = str(PARSED_FINGERPRINT.of(stage) or stage.fingerprint)
             loader = RememberingLoader(loader, reading, documents)
         loaders.append(loader)
     return loaders
@@ -65,7 +66,7 @@ def _reader(suffix: str, configured: ConfiguredSurface) -> str | None:
         if suffix and suffix in suffixes and offer.name not in used:
             ways.append(f"{offer.name}: add {{use: {offer.name}}} to {pipeline}.loaders")
     for offer in offers:  # on a condition, which they state themselves
-        conditions = getattr(offer.stage, "reads_if", {})
+        conditions = READS_IF.of(offer.stage)
         if suffix in conditions:
             condition = conditions[suffix].format(loaders=f"{pipeline}.loaders")
             ways.append(f"{offer.name}: {condition}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import PurePath
@@ -78,14 +78,14 @@ class StandardErrorHandler(logging.Handler):
         write_error_line(self.format(record))
 
 
-def start_logs(level: str, handlers: Iterable[logging.Handler], *, places: bool) -> None:
-    """Log records from a level on to standard error, instead of all other handlers.
+def start_logs(level: str, *further: logging.Handler, places: bool) -> None:
+    """Log records from a level on to standard error and ``further`` handlers, and no others.
 
     At the level ``debug``, ``places`` are always logged.
     """
     shown = level.upper()
     formatter = JsonLinesFormatter(places=places or shown == "DEBUG")
-    handlers = [*handlers]
+    handlers = [StandardErrorHandler(), *further]
     for handler in handlers:
         handler.setFormatter(formatter)
     least = "ERROR" if shown == "ERROR" else "WARNING"

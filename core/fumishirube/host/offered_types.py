@@ -13,6 +13,7 @@ from fumishirube.corpus import Bool, Everything, Holds, Pages, Part, Phrase, Ter
 from fumishirube.documents import Source
 from fumishirube.engine.stage_results import MOST_ITEMS, document_fault
 from fumishirube.errors import ToolError
+from fumishirube.optional_attributes import NEEDS, optional_attributes
 from fumishirube.plugins.registry import StageKind
 from fumishirube.stages import Chapter, Contents, Stage
 from fumishirube.surfaces import Diagnostic, Surface
@@ -67,13 +68,10 @@ _MEMBERS: Mapping[type, Mapping[str, type]] = {
 }
 
 
-_READ_OF_STAGES = (
-    *("needs", "generates", "last", "applies", "placed", "preparation"),
-    *("remembered", "parsed_fingerprint", "as_written"),
-)
+_OF_STAGES = tuple(each.name for each in optional_attributes() if each.owner != "surface")
 """What is read of a stage beside its methods; a plugin may compute it."""
 
-_READ_OF_SURFACES = ("lifespan", "diagnostics", "search_statistics", "evidence", "with_evidence")
+_OF_SURFACES = ("lifespan", "diagnostics", "search_statistics", "evidence", "with_evidence")
 """The same of surfaces; what else they may have is read where it is left out alone."""
 
 
@@ -84,9 +82,9 @@ def check_stage(stage: Stage) -> None:
         value = getattr(stage, name)
         if not isinstance(value, kind):
             raise TypeError(f"{name!r} is of the type {type(value).__name__}")
-    if not all(isinstance(need, str) for need in getattr(stage, "needs", ())):
+    if not all(isinstance(need, str) for need in NEEDS.of(stage) or ()):
         raise TypeError("'needs' has something else than texts")
-    _read_of(stage)
+    _read_of(stage, _OF_STAGES)
 
 
 def check_running(running: object, kind: StageKind) -> None:
@@ -94,10 +92,10 @@ def check_running(running: object, kind: StageKind) -> None:
     if method := kind.lacking(running):
         name = type(running).__name__
         raise TypeError(f"its open() yields a {name}, which is no {kind.noun}: no {method}()")
-    _read_of(running)
+    _read_of(running, _OF_STAGES)
 
 
-def _read_of(stage: object, names: Iterable[str] = _READ_OF_STAGES) -> None:
+def _read_of(stage: object, names: Iterable[str]) -> None:
     for name in names:
         getattr(stage, name, None)
 
@@ -112,7 +110,7 @@ def check_surface(surface: Surface, roots: Collection[str]) -> None:
         raise TypeError(f"its root {surface.root!r} is none of {', '.join(roots)}")
     if not isinstance(pipeline, Mapping):
         raise TypeError(f"'pipeline' is of the type {type(pipeline).__name__}")
-    _read_of(surface, _READ_OF_SURFACES)
+    _read_of(surface, _OF_SURFACES)
 
 
 def check_offers(offers: object, kind: type) -> None:

@@ -22,10 +22,11 @@ from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.memory import SearchMemory
+from fumishirube.optional_attributes import AS_WRITTEN, NEEDS, PIPELINE_NAME
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.stages import NeedsOfSurface, Stage
+from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.folding import FOLDING
 from fumishirube.traces.records import PipelineSnapshot, Trace
@@ -39,8 +40,8 @@ OWN_FOLDERS = ("workspace", "state", "runtime")
 
 def default_pipeline_name(surface: type[Stage], name: str) -> str:
     """Return the key that the stages of a surface of this name have unless it is configured."""
-    field = surface.model_fields.get("pipeline_name")
-    key = field.default if field else getattr(surface, "pipeline_name", None)
+    field = surface.model_fields.get(PIPELINE_NAME.name)
+    key = field.default if field else PIPELINE_NAME.of(surface)
     return key if isinstance(key, str) else name
 
 
@@ -98,9 +99,7 @@ class ConfiguredSurface:
     def searched(self) -> frozenset[str]:
         """What its fusers say that they search with, such as ``alternatives`` and ``synonyms``."""
         fusers = (named.stage for named in self.stages["fusers"])
-        return frozenset(
-            need for stage in fusers if isinstance(stage, NeedsOfSurface) for need in stage.needs
-        )
+        return frozenset(need for stage in fusers for need in NEEDS.of(stage) or ())
 
     @cached_property
     def reads_as_written(self) -> bool:
@@ -109,7 +108,7 @@ class ConfiguredSurface:
         Any stage of a plugin may, and a built-in that says ``as_written``, such as for patterns.
         """
         return any(
-            getattr(named.stage, "as_written", False) or self.plugins.foreign(named.plugin)
+            AS_WRITTEN.of(named.stage) or self.plugins.foreign(named.plugin)
             for kind_name in ("scorers", "fusers", "refiners")
             for named in self.stages[kind_name]
         )

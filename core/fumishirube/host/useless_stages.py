@@ -12,8 +12,9 @@ from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError, FumishirubeError
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.optional_attributes import LACKING, NEEDS, UNUSED, USES
 from fumishirube.plugins.registry import SURFACES, StageRegistry
-from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage, Stage
+from fumishirube.stages import ResourceStage, Stage
 from fumishirube.surfaces import Surface
 
 _VECTOR_USERS = ("scorers", "fusers", "refiners")
@@ -76,7 +77,7 @@ def _example_of(
         work = guarded.work(kind_name, offer.plugin, offer.name)
         try:
             with guarded.building(work):
-                needs = [*map(str, getattr(offer.stage, "needs", (PIPELINE_KEYS[kind_name],)))]
+                needs = [*map(str, _needs(offer.stage, PIPELINE_KEYS[kind_name]))]
         except FumishirubeError:
             continue  # its class cannot say it
         if need in needs and not lacks(surface, needs):
@@ -98,11 +99,11 @@ def _reasons(
     if missing := lacks(user, _needs(stage, key)):
         yield f"the surface {surface.name!r} has no {' and no '.join(missing)}"
     with guarded.building(guarded.work(SURFACES, surface.plugin, surface.name)):
-        unused = getattr(user, "unused", None)
+        unused = UNUSED.of(user)
         why: str | None = unused(key, named.name, stage) if unused else None
     if why:
         yield why
-    if isinstance(stage, NeedsOfPipeline) and (why := stage.lacking(stages)):
+    if (lacking := LACKING.of(stage)) and (why := lacking(stages)):
         yield why
     if key == "scorers" and not any(map(_may_generate, _until(stage, stages[key]))):
         yield "it generates no candidates, and no scorer before it does"
@@ -136,12 +137,13 @@ def _may_generate(scorer: object) -> bool:
 
 def lacks(surface: object, needs: Iterable[str]) -> Sequence[str]:
     """Return which of the needs of a stage a surface does not use, as far as its ``uses`` say."""
-    known = getattr(surface, "uses", None)
+    known = USES.of(surface)
     return [need for need in needs if known is not None and need not in known]
 
 
 def _needs(stage: object, key: str) -> Sequence[str]:
-    return [*stage.needs] if isinstance(stage, NeedsOfSurface) else [key]
+    needs = NEEDS.of(stage)
+    return [key] if needs is None else [*needs]
 
 
 def needs_vectors(key: str, stage: object) -> bool:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from fumishirube import Budget, Corpus, Hit, Passage, Query, Ranking, Scorer
 from fumishirube.engine.stage_results import checked_hits
 from fumishirube.errors import Cancelled
+from fumishirube.optional_attributes import GENERATES
 from fumishirube.testing.answers import PassageKey
 from fumishirube.testing.contract import SearchContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
@@ -66,7 +67,7 @@ class ScorerContract(SearchContract[Scorer]):
 
     def test_generated_candidates_contain_every_must_term(self) -> None:
         """Every hit contains each term of ``query.must``, as the run requires."""
-        if not getattr(self.make(), "generates", False):
+        if not GENERATES.of(self.make()):
             return
         corpus = self.corpus()
         for query in self._queries():
@@ -86,7 +87,7 @@ class ScorerContract(SearchContract[Scorer]):
 
     def test_candidates_are_generated_only_if_declared(self) -> None:
         """Without ``generates = True``, only candidates of earlier scorers are scored."""
-        if getattr(self.make(), "generates", False):
+        if GENERATES.of(self.make()):
             return
         corpus = self.corpus()
         some = _by_key(PASSAGES[::2])

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from fumishirube import Everything, Passage, Tokenizer
 from fumishirube.host.offered_types import check_texts, check_writing, require_clause
+from fumishirube.optional_attributes import FORM_FINDER, QUERY_TERMS, WRITTEN_BESIDE, WRITTEN_TERMS
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS
@@ -92,8 +93,10 @@ class TokenizerContract(StageContract[Tokenizer]):
     def test_written_terms_are_the_terms(self) -> None:
         """``written_terms`` says of a text what its terms say, if the tokenizer has it."""
         stage = self.make()
-        write: Any = getattr(stage, "written_terms", None)
-        for text in self._folded() if write else ():
+        write = WRITTEN_TERMS.of(stage)
+        if write is None:
+            return
+        for text in self._folded():
             terms, known = stage.terms(text), [word for word, _ in words(text)]
             written, characters, parts = write(text)
             assert written == " ".join(terms), f"{text!r} has other terms"
@@ -106,8 +109,10 @@ class TokenizerContract(StageContract[Tokenizer]):
     def test_written_beside_names_the_terms_that_a_text_lacks(self) -> None:
         """``written_beside`` compares with the terms of a text, if the tokenizer has it."""
         stage: Any = self.make()
-        compare: Any = getattr(stage, "written_beside", None)
-        texts = self._folded() if compare else ()
+        compare = WRITTEN_BESIDE.of(stage)
+        if compare is None:
+            return
+        texts = self._folded()
         others = {term for text in texts for term in stage.terms(text)}
         others |= {term[:size] for term in others for size in range(1, len(term))}
         for text in texts:
@@ -168,16 +173,16 @@ class TokenizerContract(StageContract[Tokenizer]):
 
 def _check_abilities(stage: Any, text: str, terms: Sequence[str]) -> None:
     """Check what the optional methods of a tokenizer return for a text with these terms."""
-    if hasattr(stage, "query_terms"):
-        check_texts(stage.query_terms(text))
-    if hasattr(stage, "written_terms"):
-        check_writing(stage.written_terms(text))
-    if hasattr(stage, "written_beside"):
-        written, lacking = stage.written_beside(text, terms)
+    if query := QUERY_TERMS.of(stage):
+        check_texts(query(text))
+    if write := WRITTEN_TERMS.of(stage):
+        check_writing(write(text))
+    if compare := WRITTEN_BESIDE.of(stage):
+        written, lacking = compare(text, terms)
         check_writing(written)
         check_texts(lacking)
-    if hasattr(stage, "form_finder"):
-        for finder in filter(None, map(stage.form_finder, terms[:1])):
+    if find := FORM_FINDER.of(stage):
+        for finder in filter(None, map(find, terms[:1])):
             check_texts(finder(text))
 
 

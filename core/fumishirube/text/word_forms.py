@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
+from fumishirube.optional_attributes import FORM_FINDER, QUERY_TERMS, WRITTEN_BESIDE, WRITTEN_TERMS
 from fumishirube.text.folding import occurs, words
 from fumishirube.text.greek import greek_forms
 
@@ -101,13 +102,13 @@ class TermSource(Protocol):
 
 def query_terms(source: TermSource, text: str) -> Sequence[str]:
     """Return the terms by which a text of a query is scored: its own, if it defines them."""
-    own: Callable[[str], Sequence[str]] = getattr(source, "query_terms", source.terms)
+    own: Callable[[str], Sequence[str]] = QUERY_TERMS.of(source) or source.terms
     return own(text)
 
 
 def form_finder(source: object, term: str) -> FormFinder | None:
     """Return the finder that a tokenizer or corpus has for a term's words, if it has one."""
-    own: Callable[[str], FormFinder | None] | None = getattr(source, "form_finder", None)
+    own: Callable[[str], FormFinder | None] | None = FORM_FINDER.of(source)
     return own(term) if own else None
 
 
@@ -117,7 +118,7 @@ def written_terms(source: TermSource, text: str) -> _Written:
     That is: its terms joined by spaces, the non-ASCII characters of the text that are in terms, and
     the terms of ASCII letters and digits that occur only as parts of words.
     """
-    own: Callable[[str], _Written] | None = getattr(source, "written_terms", None)
+    own: Callable[[str], _Written] | None = WRITTEN_TERMS.of(source)
     if own is not None:
         return own(text)
     terms = source.terms(text)
@@ -132,11 +133,9 @@ def written_beside(
     source: TermSource, text: str, others: Collection[str]
 ) -> tuple[_Written, Collection[str]]:
     """Return what :func:`written_terms` returns, and which of other terms are not among them."""
-    own: Callable[[str, Collection[str]], tuple[_Written, Collection[str]]] | None = getattr(
-        source, "written_beside", None
-    )
-    if own is not None:
-        return own(text, others)
+    if own := WRITTEN_BESIDE.of(source):
+        both: tuple[_Written, Collection[str]] = own(text, others)
+        return both
     written = written_terms(source, text)
     return written, set(others).difference(written[0].split())
 

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from fumishirube.serving import ConfigInForce, PeerProcesses, exit_now, guarded, share_memory_pools
+from fumishirube.serving import ConfigInForce, PeerProcesses, run_process
 from fumishirube_http.workers.places import WorkerPlace
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def main(start: WorkerStart) -> NoReturn:
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    share_memory_pools()
-    exit_now(guarded(lambda: _serve(start)))
+    run_process(lambda: _serve(start))
 
 
 def _serve(start: WorkerStart) -> int:

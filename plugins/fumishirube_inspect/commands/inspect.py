@@ -10,7 +10,7 @@ from threading import Thread
 
 from fumishirube import ConfigError, install_command
 from fumishirube.commands import at_least, complain, opened
-from fumishirube.serving import exit_now, web_server
+from fumishirube.serving import finish, web_server
 
 HOST = "127.0.0.1"
 PORT = 8722
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
         )
         with closing(session):
             server.run(build_inspector(session, server.guarded), listening, ready)
-    return exit_now()
+    return finish()
 
 
 def _open_browser(url: str) -> None:

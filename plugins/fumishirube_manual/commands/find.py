@@ -43,13 +43,13 @@ from fumishirube_manual.commands.explanations import add_explanations, show_fate
 from fumishirube_manual.commands.result_lines import result_lines
 from fumishirube_manual.commands.results import CitedHit, SearchResults, as_json
 from fumishirube_manual.coverage import every_row
-from fumishirube_manual.evidence.annotations import with_weights
-from fumishirube_manual.evidence.names import with_absent_words, with_names
 from fumishirube_manual.scopes import PREFIX_HELP, files_below, narrowed, prefix_as_typed
-from fumishirube_manual.surface import ManualSurface
-from fumishirube_manual.vocabulary import with_vocabulary
+from fumishirube_manual.stores import stored_search
+from fumishirube_manual.surface import Extra, ManualSurface
 
 SHOWN = 5
+_SHOWN: tuple[Extra, ...] = ("lines", "names", "answerable", "vocabulary")
+"""The extras that results show, whichever the surface has."""
 _NOT_FULL = ("why_not", "explain", "open", "limit")
 _WHOLE_ID = 32
 
@@ -156,16 +156,7 @@ def _search(
         budget=Budget.of(TIME_MS),
     )
     with closing(Bar()) as bar:
-        result = context.find(scope, query, bar.progress)
-        surface, corpus = _surface(application, result.trace), result.corpus
-        trace = result.trace
-        for extended in (
-            lambda trace: with_weights(context, trace, corpus),
-            lambda trace: with_names(context, trace, corpus),
-            lambda trace: with_absent_words(context, trace, corpus),
-            lambda trace: with_vocabulary(context, trace, corpus, surface),
-        ):
-            trace = result.extended(trace, extended)
+        trace = stored_search(context, scope, query, _settings(application, context), bar.progress)
     unread = {name: every_row(context, name) for name in trace.manuals or requested}
     loose = () if options.manual else context.loose_files()
     shown = [_cited(context, trace, row) for row in trace.search.rows[: options.limit]]
@@ -178,11 +169,16 @@ def _cited(context: SurfaceContext, trace: Trace, row: TraceRow) -> CitedHit:
     return CitedHit(row, place, cited)
 
 
-def _surface(application: Application, trace: Trace) -> ManualSurface:
-    """Return the surface that searched, or the defaults when it has no such settings."""
-    named = {configured.name: configured.surface for configured in application.surfaces}
-    surface = named[trace.origin.recipe.surface]
-    return surface if isinstance(surface, ManualSurface) else ManualSurface()
+def _settings(application: Application, context: SurfaceContext) -> ManualSurface:
+    """Return the settings of the surface that searches, with the extras that results show.
+
+    They are the defaults when it has no such settings.
+    """
+    contexts = application.contexts
+    surface = next(each.surface for each in application.surfaces if contexts[each.name] is context)
+    settings = surface if isinstance(surface, ManualSurface) else ManualSurface()
+    tagged = [extra for extra in settings.extras if extra == "addressed"]
+    return settings.model_copy(update={"extras": (*_SHOWN, *tagged)})
 
 
 def _open(results: SearchResults, context: SurfaceContext, options: Namespace) -> int:

@@ -22,6 +22,7 @@ from fumishirube.commands import (
     word,
 )
 from fumishirube.text import fold, places_of
+from fumishirube_manual.addressed_passages import hit_tags
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.results import CitedHit, SearchResults
 from fumishirube_manual.commands.unread import loose_lines, unread_lines
@@ -48,6 +49,7 @@ def result_lines(
     for rank, hit in enumerate(results.shown, 1):
         yield from _head(rank, hit, columns)
         yield from _hit_lines(reader, hit.row, columns)
+        yield from (emphasised(_INDENT + note, "note") for note in _tags(results.trace, hit.row))
         if options.explain:
             yield _INDENT + signals_line(hit.row)
         yield ""
@@ -103,6 +105,14 @@ def _hit_lines(reader: EvidenceReader, row: TraceRow, columns: int) -> Iterator[
         spans = places_of(row.matched, text)
         shifted = [(start + len(head), end + len(head)) for start, end in spans]
         yield Emphasised(head + text, shifted)
+
+
+def _tags(trace: Trace, row: TraceRow) -> Iterator[str]:
+    """Say which lines of a hit address an agent, with the reasons, which are not translated."""
+    for tag in hit_tags(trace, row):
+        reasons = ", ".join(tag.reasons)
+        note = "lines {0} to {1} address an AI agent: {2}"
+        yield filled(note, tag.start_line, tag.end_line, reasons)
 
 
 def _terms_lines(results: SearchResults) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import Citation, CoverageReport, Span, Trace, TraceRow
+from fumishirube_manual.addressed_passages import hit_tags
 from fumishirube_manual.citations import CitedPlace
 from fumishirube_manual.coverage import UnreadRow
 from fumishirube_manual.diagnosis import answerable, proves_nothing
@@ -86,7 +87,7 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
         "nowhere": [*nowhere_of(trace)],
         "answerable": None if proves_nothing(trace) else answerable(trace),
         "glossary": {row.word: [*row.others] for row in trace.origin.query.synonyms},
-        "hits": [*map(_hit, results.shown)],
+        "hits": [_hit(trace, hit) for hit in results.shown],
         "coverage": {
             "manuals": len(results.manuals),
             "files": account.scanned_files,
@@ -114,9 +115,10 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
     return answer
 
 
-def _hit(hit: CitedHit) -> JsonValue:
+def _hit(trace: Trace, hit: CitedHit) -> JsonValue:
     row = hit.row
     manual_id, path = hit.place
+    tags: list[JsonValue] = [tag.model_dump(mode="json") for tag in hit_tags(trace, row)]
     return {
         "ref": {"manual_id": manual_id, "path": path, "start_line": row.start_line},
         "title": row.title,
@@ -124,6 +126,7 @@ def _hit(hit: CitedHit) -> JsonValue:
         "matched": [*row.matched],
         "cite": hit.cite,
         "signals": {name: round(value, 4) for name, value in row.signals.items()},
+        **({"addressed": tags} if tags else {}),
     }
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
 
 from fumishirube import (
     Answer,
-    Budget,
     Call,
-    Corpus,
     CoverageReport,
     Query,
     SearchAssessment,
@@ -17,7 +14,6 @@ from fumishirube import (
     Tool,
     Trace,
 )
-from fumishirube_manual.addressed_passages import with_tags
 from fumishirube_manual.arguments import (
     CANDIDATES,
     TIME_MS,
@@ -25,14 +21,9 @@ from fumishirube_manual.arguments import (
     note_discovery,
     other_wordings,
 )
-from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.coverage import unscanned
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, marginal_gain, recall_ok
-from fumishirube_manual.evidence.annotations import with_weights
-from fumishirube_manual.evidence.names import with_absent_words, with_names
 from fumishirube_manual.plain_texts import find_text
-from fumishirube_manual.pointers import with_pointers
-from fumishirube_manual.rows import with_exceptions
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
     excluded_sections,
@@ -40,7 +31,8 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
-from fumishirube_manual.surface import Extra, ManualSurface
+from fumishirube_manual.stores import stored_search
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, find_answer, tokens
 from fumishirube_manual.tools.find_arguments import (
     FindBudget,
@@ -49,7 +41,6 @@ from fumishirube_manual.tools.find_arguments import (
     shown_size,
 )
 from fumishirube_manual.views import hits_view
-from fumishirube_manual.vocabulary import with_vocabulary
 
 
 def find_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindParams, FindAnswer]:
@@ -123,30 +114,8 @@ def search(
         budget=call.budget.part(limits.time_ms or TIME_MS),
         cache=False if params.include_claim_graph or earlier is not None else params.use_cache,
     )
-    result = context.find(scope, query, call.progress)
-    stores = [lambda trace: with_exceptions(context, trace, result.rank)]
-    extras = _stores(context, result.corpus, settings, query.budget)
-    stores += [stored for extra, stored in extras.items() if extra in settings.extras]
-    if params.include_claim_graph and settings.claim_graph:
-        stores.append(lambda trace: with_claim_graph(context, trace, query.budget))
-    trace = result.trace
-    for stored in stores:
-        trace = result.extended(trace, stored)
-    return trace
-
-
-def _stores(
-    context: SurfaceContext, corpus: Corpus, settings: ManualSurface, budget: Budget
-) -> Mapping[Extra, Callable[[Trace], Trace]]:
-    """Return what stores the data of each extra in a trace, in order: names need the weights."""
-    return {
-        "lines": lambda trace: with_weights(context, trace, corpus),
-        "names": lambda trace: with_names(context, trace, corpus),
-        "answerable": lambda trace: with_absent_words(context, trace, corpus),
-        "vocabulary": lambda trace: with_vocabulary(context, trace, corpus, settings),
-        "refers_to": lambda trace: with_pointers(context, trace),
-        "addressed": lambda trace: with_tags(context, trace, settings, budget),
-    }
+    claims = bool(params.include_claim_graph) and settings.claim_graph
+    return stored_search(context, scope, query, settings, call.progress, claims=claims)
 
 
 def assessment(

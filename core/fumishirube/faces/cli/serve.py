@@ -15,9 +15,10 @@ from importlib import import_module
 from typing import NoReturn
 
 from fumishirube.config.process import process_settings
+from fumishirube.faces.cli.exit_codes import guarded
 from fumishirube.faces.cli.output import complain
 from fumishirube.host.application import Application
-from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, message_of, start_logs
+from fumishirube.host.logs import LEVELS, QUIET_LEVEL, message_of, start_logs
 from fumishirube.host.reload.inputs import ConfigInForce, InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line
@@ -93,9 +94,7 @@ def serve_stdio(
         gc.disable()
         run_stdio = stdio_runner()
         wrapper = through(application) if through else nullcontext
-        start_logs(
-            log_level(application, options, QUIET_LEVEL), [StandardErrorHandler()], places=False
-        )
+        start_logs(log_level(application, options, QUIET_LEVEL), places=False)
         # Threads that start here would compete with the imports and delay the first answer.
         with reloading(options, application, wrapper) as reloader:
             announce(application)
@@ -145,7 +144,8 @@ def starting_state(options: Namespace) -> ConfigInForce:
 
 
 def claim_standard_output() -> None:
-    """Reserve standard output for the command's result; send all other output to stderr."""
+    """Reserve standard output for the result of what serves; send all other output to stderr."""
+    share_memory_pools()
     claim_output()
     logging.getLogger("fumishirube").handlers = [_Warnings(logging.WARNING)]
 
@@ -198,6 +198,12 @@ def finish() -> NoReturn:
         if callable(flush):
             flush(_SPANS_MS)
     exit_now()
+
+
+def run_process(work: Callable[[], int]) -> NoReturn:
+    """Do the work of a process that serves with others, and end it with the work's exit code."""
+    share_memory_pools()
+    exit_now(guarded(work))
 
 
 def announce(application: Application) -> None:

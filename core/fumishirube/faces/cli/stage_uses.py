@@ -11,6 +11,7 @@ from fumishirube.faces.cli.checks import Check
 from fumishirube.host.application import Application
 from fumishirube.host.surfaces import ConfiguredSurface, how_to_offer
 from fumishirube.host.useless_stages import lacks, needs_vectors
+from fumishirube.optional_attributes import NEEDS
 from fumishirube.plugins.registry import DEFAULTS, SURFACES, RegisteredStage, StageKind
 from fumishirube.stages import Stage
 from fumishirube.traces.records import Span, Trace
@@ -91,7 +92,7 @@ def _used(surface: ConfiguredSurface) -> Iterator[tuple[str, Stage]]:
 
 def _needs(kind: StageKind, offer: RegisteredStage) -> tuple[str, ...]:
     """Return what a stage says that it needs of its surface; that may not be checked yet."""
-    needs = getattr(offer.stage, "needs", None)
+    needs = NEEDS.of(offer.stage)
     return needs if isinstance(needs, tuple) else (PIPELINE_KEYS[kind.kind_name],)
 
 
