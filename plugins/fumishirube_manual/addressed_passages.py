@@ -17,12 +17,11 @@ from fumishirube import (
     SequenceCorpus,
     SurfaceContext,
     Trace,
-    TraceRow,
 )
 from fumishirube.agreed_names import AddressReason
 from fumishirube.text import Lines
 from fumishirube.tools import TextPage
-from fumishirube_manual.evidence.annotations import LOOKED_AT, key_of, stored_of
+from fumishirube_manual.evidence.annotations import LOOKED_AT, key_of
 from fumishirube_manual.scopes import document_of
 from fumishirube_manual.surface import ManualSurface
 
@@ -185,11 +184,6 @@ def with_tags(
                     dumped: list[JsonValue] = [passage.model_dump(mode="json") for passage in most]
                     tagged[key_of(path, section.start_line)] = dumped
     return context.annotate(trace, ANNOTATION, tagged)
-
-
-def hit_tags(trace: Trace, row: TraceRow) -> Sequence[Addressed]:
-    """Return the tagged lines of a hit, as its trace stores them."""
-    return [Addressed.model_validate(tag) for tag in stored_of(trace, ANNOTATION, row)]
 
 
 def tags_of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.commands import (
@@ -22,11 +23,11 @@ from fumishirube.commands import (
     word,
 )
 from fumishirube.text import fold, places_of
-from fumishirube_manual.addressed_passages import hit_tags
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.results import CitedHit, SearchResults
 from fumishirube_manual.commands.unread import loose_lines, unread_lines
 from fumishirube_manual.diagnosis import answerable
+from fumishirube_manual.evidence.annotations import stored_of
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.names import nowhere_of
 from fumishirube_manual.evidence.reader import EvidenceReader
@@ -109,10 +110,10 @@ def _hit_lines(reader: EvidenceReader, row: TraceRow, columns: int) -> Iterator[
 
 def _tags(trace: Trace, row: TraceRow) -> Iterator[str]:
     """Say which lines of a hit address an agent, with the reasons, which are not translated."""
-    for tag in hit_tags(trace, row):
-        reasons = ", ".join(tag.reasons)
+    tags: list[Any] = stored_of(trace, "addressed", row)
+    for tag in tags:
         note = "lines {0} to {1} address an AI agent: {2}"
-        yield filled(note, tag.start_line, tag.end_line, reasons)
+        yield filled(note, tag["start_line"], tag["end_line"], ", ".join(tag["reasons"]))
 
 
 def _terms_lines(results: SearchResults) -> Iterator[str]:

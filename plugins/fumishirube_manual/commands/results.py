@@ -8,10 +8,10 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import Citation, CoverageReport, Span, Trace, TraceRow
-from fumishirube_manual.addressed_passages import hit_tags
 from fumishirube_manual.citations import CitedPlace
 from fumishirube_manual.coverage import UnreadRow
 from fumishirube_manual.diagnosis import answerable, proves_nothing
+from fumishirube_manual.evidence.annotations import stored_of
 from fumishirube_manual.evidence.names import nowhere_of
 from fumishirube_manual.vocabulary import vocabulary_of
 
@@ -118,7 +118,7 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
 def _hit(trace: Trace, hit: CitedHit) -> JsonValue:
     row = hit.row
     manual_id, path = hit.place
-    tags: list[JsonValue] = [tag.model_dump(mode="json") for tag in hit_tags(trace, row)]
+    tags = stored_of(trace, "addressed", row)
     return {
         "ref": {"manual_id": manual_id, "path": path, "start_line": row.start_line},
         "title": row.title,
