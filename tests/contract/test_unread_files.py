@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 from manuals import ask, fumishirube, opened, write
 
+from fumishirube import Stage
 from fumishirube.host.application import Application
 
+PACKAGE = Path(__file__).parents[2] / "plugins" / "packages" / "fumishirube-documents"
 FILES: dict[str, str | bytes] = {
     "docs/guide.txt": "Wash your hands.\n",
     "docs/more/api.TXT": "Call it.\n",
@@ -62,6 +65,21 @@ def test_every_tool_that_lists_or_searches_counts_them(application: Application)
         assert "plugins/packages/fumishirube-documents" in readers[".pdf"]
         assert "new-plugin" in readers[".rtf"]
         assert readers[".png"] is readers[""] is None
+
+
+def test_the_package_for_documents_is_proposed_for_all_that_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(PACKAGE / "src")
+    loaders = vars(importlib.import_module("fumishirube_documents")).values()
+    stages = [one for one in loaders if isinstance(one, type) and issubclass(one, Stage)]
+    suffixes = {suffix for stage in stages for suffix in stage.model_fields["suffixes"].default}
+    assert ".pdf" in suffixes
+    files = {f"docs/one{suffix}": "" for suffix in suffixes}
+    application = opened(write(tmp_path, {**files, "docs/read.md": "# Hands\n"}), **EXTRAS)
+    rows = next(answers(application, "docs"))["unread_files"]
+    assert {row["suffix"] for row in rows if PACKAGE.name in row.get("reader", "")} == suffixes
+    application.close()
 
 
 def test_a_manual_that_was_read_whole_says_nothing(application: Application) -> None:

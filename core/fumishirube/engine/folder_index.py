@@ -301,10 +301,9 @@ class FolderIndex:
             known = len(pages)
 
     def _update(self, update: _FolderUpdate) -> str | None:
-        from fumishirube.engine.commit_batches import (  # noqa: PLC0415 - for changed files
-            CommitBatches,
-            wanted_first,
-        )
+        # Only for changed files.
+        from fumishirube.engine.commit_batches import CommitBatches  # noqa: PLC0415 - as said
+        from fumishirube.engine.update_loads import UpdateLoads, wanted_first  # noqa: PLC0415 - as said
 
         claimed, budget = update.claimed, update.budget
         self._publish()  # another process may have been faster
@@ -316,8 +315,9 @@ class FolderIndex:
             changed = wanted_first(changed, terms)
         contents = partial(_contents, self.manual, claimed) if self._stores_files else None
         with self._readers.reading(changed, self._index.preparation, budget) as elsewhere:
+            coming = UpdateLoads(self._loads, changed, budget, elsewhere)
             reading = CommitBatches(
-                self.manual.id, self._loads, changed, budget, update.progress, elsewhere
+                self.manual.id, self._loads, coming, len(changed), update.progress
             )
             try:
                 while gone or reading.left:

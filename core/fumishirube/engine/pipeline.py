@@ -152,7 +152,7 @@ class _Search:
         self._sections = OwnSections(corpus, self.counts.candidates)
         texts = (query.text, *query.alternatives, *(each.text for each in query.rewordings()))
         self._wordings = dict.fromkeys(texts if query.counting else ())
-        self._ranked: tuple[Recorder, float, Ranking, Ranking]
+        self._ranked: tuple[Recorder, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
         if _REHEARSAL not in self.abandoned:
@@ -170,19 +170,19 @@ class _Search:
         """Plan, score, fuse and refine."""
         recorder, query = self.recorder, self.query
         query.state.begin(query)
-        started = recorder.open()
+        recorder.open()
         merged = self._fan_out(query, self.pipeline.fusers)
         ranking = merged
         for refiner in self.pipeline.refiners:
             ranking = self._refine(refiner, ranking)
         ranking = limited(ranking, query)
-        ranked = (recorder.copy(), started, merged)
+        ranked = (recorder.copy(), merged)
         self._ranked = (*ranked, self._covering(ranking, ()))
         with recorder.calling(_COUNTING):
             ranking = self._covering(ranking, self._wordings)
             self._ranked = (*ranked, ranking)
             ranking = self._continued(merged, ranking)
-            return self._result(recorder, started, merged, ranking)
+            return self._result(recorder, merged, ranking)
 
     def uncounted(self, reason: str) -> PipelineResult:
         """Return the ranking without the report's counts, and the reason why it has none."""
@@ -191,7 +191,6 @@ class _Search:
     def _result(
         self,
         recorder: Recorder,
-        started: float,
         merged: Ranking,
         ranking: Ranking,
         uncounted: str | None = None,
@@ -200,7 +199,7 @@ class _Search:
         ranking = completed(ranking, self.counts.candidates)
         late, missing = self.counts.out_of_time, unsearched(self.corpus, self.began)
         error = uncounted or missing or None
-        span = recorder.close("search", "search", started, ranking, out_of_time=late, error=error)
+        span = recorder.close("search", "search", ranking, out_of_time=late, error=error)
         results = (span, merged, ranking, self.counts)
         report = report_search(self.query, self.corpus, *results, counting=not uncounted)
         return PipelineResult(ranking, span, report, [*self.failed.values()])
@@ -248,7 +247,7 @@ class _Search:
                 self.counts.out_of_time = True
                 break
             outcomes.append(self._run(run, inner))
-        started = self.recorder.open()
+        self.recorder.open()
         merged, error = None, plan_error
         if not plan_error:
             listed = (out for outcome in outcomes for out in outcome.ranking.left_out)
@@ -256,7 +255,7 @@ class _Search:
             merged, error = self._ranking_of("fuser", fuser, fuse, listed)
         ranking = merge_by_rank(outcomes) if merged is None else merged
         self.counts.terms = ranking.terms or self.counts.terms
-        self.recorder.close("fuser", fuser.name, started, ranking, error=error, out_of_time=cut)
+        self.recorder.close("fuser", fuser.name, ranking, error=error, out_of_time=cut)
         return ranking
 
     def _applicable(
@@ -269,18 +268,16 @@ class _Search:
                 return fusers[place:]
             applied, error = self._attempt("fuser", named, partial(applies, named.own(query)))
             if error:
-                started = self.recorder.open()
-                self.recorder.close("fuser", named.name, started, Ranking(), error=error)
+                self.recorder.open()
+                self.recorder.close("fuser", named.name, Ranking(), error=error)
             elif applied:
                 return fusers[place:]
         return ()
 
     def _run(self, run: Run, inner: Sequence[NamedStage[Fuser]]) -> Outcome:
-        started = self.recorder.open()
+        self.recorder.open()
         ranking = self._fan_out(run.query, inner)
-        self.recorder.close(
-            "run", run.name, started, ranking, weight=run.weight, must=run.query.must
-        )
+        self.recorder.close("run", run.name, ranking, weight=run.weight, must=run.query.must)
         return Outcome(run, ranking)
 
     def _score(self, query: Query) -> Ranking:
@@ -294,11 +291,11 @@ class _Search:
             if late and _call("scorer", scorer) not in self.abandoned:
                 self.counts.out_of_time = True
                 continue
-            started = self.recorder.open()
+            self.recorder.open()
             known = MappingProxyType(candidates)
             score = partial(scorer.stage.score, scorer.own(query), self.corpus, known)
             ranking, error = self._ranking_of("scorer", scorer, score)
-            self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
+            self.recorder.close("scorer", scorer.name, ranking or Ranking(), error=error)
             if ranking is None:
                 continue
             allowed = allowed_hits(allowed_hits(ranking.hits, query), self.query)
@@ -315,14 +312,14 @@ class _Search:
 
     def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:
         self.query.budget.check()
-        started = self.recorder.open()
+        self.recorder.open()
         refine = partial(refiner.stage.refine, ranking, refiner.own(self.query), self.corpus)
         refined, error = self._ranking_of("refiner", refiner, refine, ranking.left_out)
         refined = ranking if refined is None else refined
         allowed = allowed_hits(refined.hits, self.query)
         if len(allowed) < len(refined.hits):
             refined = refined._replace(hits=tuple(allowed))
-        self.recorder.close("refiner", refiner.name, started, refined, error=error)
+        self.recorder.close("refiner", refiner.name, refined, error=error)
         return refined
 
     def _ranking_of(

@@ -66,7 +66,7 @@ class Recorder:
         self.thread = 0
         self.abandoned = False
         self._began = time.perf_counter()
-        self._children: list[list[Span]] = [[]]
+        self._open: list[tuple[float, list[Span]]] = [(self._began, [])]
         self._written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = {}
         self._latest: dict[int, tuple[Hit, TraceRow]] = {}
 
@@ -96,19 +96,18 @@ class Recorder:
     def copy(self) -> Recorder:
         """Return a recorder with the spans so far, which may be closed on another thread."""
         copy = Recorder()
-        copy._began, copy._children = self._began, [[*spans] for spans in self._children]
+        copy._began = self._began
+        copy._open = [(started, [*children]) for started, children in self._open]
         return copy
 
-    def open(self) -> float:
-        """Begin a span below the last open one; return its start."""
-        self._children.append([])
-        return time.perf_counter()
+    def open(self) -> None:
+        """Begin a span below the last open one."""
+        self._open.append((time.perf_counter(), []))
 
     def close(
         self,
         kind: SpanKind,
         name: str,
-        started: float,
         ranking: Ranking,
         *,
         weight: float = 1.0,
@@ -117,6 +116,7 @@ class Recorder:
         out_of_time: bool = False,
     ) -> Span:
         """End the last open span with its ranking."""
+        started, children = self._open.pop()
         span = Span(
             name=name,
             kind=kind,
@@ -127,11 +127,11 @@ class Recorder:
             diagnostics=ranking.diagnostics,
             weight=weight,
             error=error,
-            children=tuple(self._children.pop()),
+            children=tuple(children),
             must=must,
             out_of_time=out_of_time,
         )
-        self._children[-1].append(span)
+        self._open[-1][1].append(span)
         return span
 
     def _rows(self, hits: tuple[Hit, ...]) -> tuple[TraceRow, ...]:

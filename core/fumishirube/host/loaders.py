@@ -17,7 +17,7 @@ from fumishirube.stages import Loader
 _PACKAGED = frozenset(
     [".epub", ".htm", ".html", ".xhtml", ".pdf", ".docx", ".pptx", ".xls", ".xlsm", ".xlsx", ".ods"]
 )
-"""The suffixes that the package with document loaders reads."""
+"""The suffixes that the package with document loaders reads; where missing, it cannot say so."""
 _FORMATS = frozenset([".doc", ".odt", ".rtf", ".ppt", ".odp"])
 """The names of document formats."""
 # A folder instead of a name: the name on the package index may belong to others.
