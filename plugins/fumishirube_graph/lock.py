@@ -55,9 +55,10 @@ class ServeLock:
         if other is not None and other != os.getpid():
             os.close(handle)
             raise _already_served(other)
+        owner = f"{os.getpid()}\n{began(os.getpid())}\n".encode()
         try:
-            os.ftruncate(handle, 0)
-            os.write(handle, f"{os.getpid()}\n{began(os.getpid())}\n".encode())
+            os.write(handle, owner)  # over what is there: nobody reads an empty file meanwhile
+            os.ftruncate(handle, len(owner))
         except OSError as error:
             os.close(handle)  # or nobody could take the lock while this process runs
             raise ConfigError(
