@@ -13,7 +13,17 @@ from fumishirube.corpus import Bool, Everything, Holds, Pages, Part, Phrase, Ter
 from fumishirube.documents import Source
 from fumishirube.engine.stage_results import MOST_ITEMS, document_fault
 from fumishirube.errors import ToolError
-from fumishirube.optional_attributes import NEEDS, optional_attributes
+from fumishirube.optional_attributes import (
+    APPLIES,
+    AS_WRITTEN,
+    GENERATES,
+    LAST,
+    NEEDS,
+    PARSED_FINGERPRINT,
+    PLACED,
+    PREPARATION,
+    REMEMBERED,
+)
 from fumishirube.plugins.registry import StageKind
 from fumishirube.stages import Chapter, Contents, Stage
 from fumishirube.surfaces import Diagnostic, Surface
@@ -68,8 +78,12 @@ _MEMBERS: Mapping[type, Mapping[str, type]] = {
 }
 
 
-_OF_STAGES = tuple(each.name for each in optional_attributes() if each.owner != "surface")
-"""What is read of a stage beside its methods; a plugin may compute it."""
+_UNGUARDED = (
+    *(NEEDS, GENERATES, LAST, APPLIES, PLACED, PREPARATION),
+    *(REMEMBERED, PARSED_FINGERPRINT, AS_WRITTEN),
+)
+_OF_STAGES = tuple(each.name for each in _UNGUARDED)
+"""What is read of a stage where no guard names its faults; a plugin may compute it."""
 
 _OF_SURFACES = ("lifespan", "diagnostics", "search_statistics", "evidence", "with_evidence")
 """The same of surfaces; what else they may have is read where it is left out alone."""
