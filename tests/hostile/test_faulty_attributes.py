@@ -126,6 +126,19 @@ def test_what_a_stage_says_of_itself_is_read_where_it_can_be_named(
     assert problem in done.err
 
 
+@pytest.mark.parametrize("odd", ["5", "{'.pdf': 5}", "property(lambda _: 1)", "{'.pdf': 'a {b'}"])
+def test_advice_of_a_loader_that_is_none_hinders_nobody(tmp_path: Path, odd: str) -> None:
+    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
+    (workspace / "manuals" / "m" / "x.pdf").touch()
+    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
+    environ = {"PYTHONPATH": site, "ODD": f"reads_if={odd}"}
+    for words in (["ls", "m"], ["doctor"], ["find", "oil", "-v"]):
+        done = fumishirube(*words, cwd=workspace, environ=environ)
+        assert "Traceback" not in done.err
+        assert "unexpected" not in done.err
+        assert ".pdf" in done.out + done.err
+
+
 WORK = ForeignWork("looker", "looker", "refiner 'late'")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from fumishirube.disk.names import OFFICE_LOCKS
@@ -66,10 +66,10 @@ def _reader(suffix: str, configured: ConfiguredSurface) -> str | None:
         if suffix and suffix in suffixes and offer.name not in used:
             ways.append(f"{offer.name}: add {{use: {offer.name}}} to {pipeline}.loaders")
     for offer in offers:  # on a condition, which they state themselves
-        conditions = READS_IF.of(offer.stage)
-        if suffix in conditions:
-            condition = conditions[suffix].format(loaders=f"{pipeline}.loaders")
-            ways.append(f"{offer.name}: {condition}")
+        conditions: object = READS_IF.of(offer.stage)
+        condition = conditions.get(suffix) if isinstance(conditions, Mapping) else None
+        if isinstance(condition, str):
+            ways.append(f"{offer.name}: {condition.replace('{loaders}', f'{pipeline}.loaders')}")
     if ways:
         return " or ".join(ways)
     if suffix in _PACKAGED:
