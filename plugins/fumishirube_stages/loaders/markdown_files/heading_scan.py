@@ -7,15 +7,24 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+_IS_SOUND = re.fullmatch("(?:(?!b)a)++", "ab") is None
+"""Python 3.11.2, as Debian 12 has it, goes on behind what a look-ahead in such a group has seen."""
+
+
+def _repeated(group: str) -> str:
+    """Return the pattern of a group once or more, of which nothing is given back."""
+    return f"(?:{group})++" if _IS_SOUND else f"(?>(?:{group})+)"
+
+
 # Paragraphs of lines that cannot begin any other block. Most lines of most manuals are like that,
 # and trying every rule on them took most of the time.
 PARAGRAPH = (
-    r"(?:(?![0-9]{1,9}[.)])[^ \t\n#>+*_=~`<\[|:-][^\n]*+(?:\n|\Z))++"
-    r"(?=[ \t]*(?:\n|\Z)|#{1,6}[ \t])"
+    _repeated(r"(?![0-9]{1,9}[.)])[^ \t\n#>+*_=~`<\[|:-][^\n]*+(?:\n|\Z)")
+    + r"(?=[ \t]*(?:\n|\Z)|#{1,6}[ \t])"
 )
 _LINE = r"(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n|\Z)"
 """A line across the page; below a paragraph it would make it a heading."""
-_PLAIN = re.compile(rf"(?:[ \t]*\n|{_LINE}|{PARAGRAPH})++")
+_PLAIN = re.compile(_repeated(rf"[ \t]*\n|{_LINE}|{PARAGRAPH}"))
 _ATX = re.compile(r"#{1,6}[ \t][^\n]*+(?:\n|\Z)")
 _FENCE = re.compile(r" {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<tildes>~{3,})[^\n]*)(?:\n|\Z)")
 _COMMENT = re.compile(r" {0,3}<!--")
@@ -43,9 +52,8 @@ _RULE = r"(?!(?:[-*][ \t]*){3,}(?:\n|\Z))"
 def _item_lines(width: int) -> re.Pattern[str]:
     """Return a pattern of the lines of one list whose markers take so many characters."""
     marker = f"[0-9]{{{width - 2}}}[.)]" if width > len("- ") else "[-+*]"
-    return re.compile(
-        rf"(?:[ \t]*\n| {{{width}}}[^\n]*(?:\n|\Z)|{_RULE}{marker} [^ \t\n][^\n]*(?:\n|\Z))++"
-    )
+    item = rf" {{{width}}}[^\n]*(?:\n|\Z)|{_RULE}{marker} [^ \t\n][^\n]*(?:\n|\Z)"
+    return re.compile(_repeated(rf"[ \t]*\n|{item}"))
 
 
 class Piece(NamedTuple):
