@@ -404,6 +404,7 @@ def test_a_type_misspelt_is_a_label_with_a_warning(tmp_path: Path) -> None:
         ("[[search DESIGN]]", "design/search.md"),
         ("[[installer]]", "guide/install.md"),
         ("[[./install]]", None),
+        ("[[./README]]", None),
         ("[[/install]]", None),
         ("[x](install.md)", None),
         ("[[../../outside]]", None),

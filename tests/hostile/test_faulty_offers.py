@@ -502,8 +502,12 @@ def test_an_observer_that_exits_costs_no_answer_and_is_named(
             "@hook(wrapper=True)\n"
             "def search_finished(trace):\n    print('observed')\n    return (yield)\n"
         ),
+        (
+            "@hook\ndef search_finished(trace): print('observed')\n"
+            "@hook(specname='search_finished')\ndef also(trace): pass\n"
+        ),
     ],
-    ids=["without arguments", "wrapper"],
+    ids=["without arguments", "wrapper", "two"],
 )
 def test_an_observer_in_any_form_that_pluggy_takes_is_called(
     workspace: Path, plugins: Path, observer: str

@@ -35,6 +35,8 @@ from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.rejections import RefusalNotice, refused_reloads
 from fumishirube.text import LOOSE, project
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
+from fumishirube_graph.lock import FOLDER as LOCK_FOLDER
+from fumishirube_graph.lock import NAME as LOCK
 from fumishirube_graph.lock import holder
 from fumishirube_http.people.rates import Rates
 from fumishirube_stages.indexes.tantivy_index.records import Generation, cached_records
@@ -156,8 +158,8 @@ def test_a_refused_reload_that_nobody_recorded_is_skipped(tmp_path: Path) -> Non
 def test_records_and_locks_are_read_from_no_pipe(tmp_path: Path) -> None:
     prepared(tmp_path / "records.cache", "pipe")
     assert cached_records(tmp_path, Generation(1)) is None
-    prepared(tmp_path / "serve.lock", "pipe")
-    assert holder(tmp_path / "serve.lock") is None
+    prepared(tmp_path / LOCK_FOLDER / LOCK, "pipe")
+    assert holder(tmp_path) is None
 
 
 def test_own_files_are_opened_through_no_link(clone: Clone) -> None:
@@ -344,11 +346,13 @@ def use_vectors(folder: Path) -> Path:
 
 
 def use_projections(folder: Path) -> Path:
-    store = ProjectionStore(state_folder(folder))
+    store, file = ProjectionStore(state_folder(folder)), folder / "projections.sqlite"
+    there = file.exists()
     store.get("m", "a", "1", LOOSE)
+    assert file.exists() == there, "reading makes no file"
     store.put([StoredProjection("m", "a", "1", LOOSE, project("a", LOOSE))])
     store.close()
-    return folder / "projections.sqlite"
+    return file
 
 
 def use_rates(folder: Path) -> Path:
@@ -356,11 +360,11 @@ def use_rates(folder: Path) -> Path:
     return folder / "rates.db"
 
 
+DATABASES = [(use_vectors, "identity"), (use_projections, "projections"), (use_rates, "rates")]
+
+
 @pytest.mark.parametrize("view", [True, False])
-@pytest.mark.parametrize(
-    ("use", "table"),
-    [(use_vectors, "identity"), (use_projections, "projections"), (use_rates, "rates")],
-)
+@pytest.mark.parametrize(("use", "table"), DATABASES)
 def test_a_database_with_what_is_not_ours_is_made_again(
     tmp_path: Path, use: Callable[[Path], Path], table: str, view: bool
 ) -> None:
@@ -376,6 +380,37 @@ def test_a_database_with_what_is_not_ours_is_made_again(
     use(tmp_path)
     with closing(sqlite3.connect(file)) as base:
         assert base.execute(content).fetchall() == ours
+
+
+@pytest.mark.parametrize("mark", ["user_version", "application_id"])
+@pytest.mark.parametrize(("use", "table"), DATABASES)
+def test_a_database_of_another_version_is_made_again(
+    tmp_path: Path, use: Callable[[Path], Path], table: str, mark: str
+) -> None:
+    file = use(tmp_path)
+    with closing(sqlite3.connect(file)) as base, base:
+        base.execute(f"DELETE FROM {table}")
+        ours = base.execute(f"PRAGMA {mark}").fetchone()
+        base.execute(f"PRAGMA {mark} = 77")
+    use(tmp_path)
+    with closing(sqlite3.connect(file)) as base:
+        assert base.execute(f"PRAGMA {mark}").fetchone() == ours
+
+
+def test_a_database_that_is_damaged_each_time_ends_its_use(tmp_path: Path) -> None:
+    damages: list[BaseException] = []
+
+    def damaged(_: sqlite3.Connection) -> None:
+        assert len(damages) < 9
+        error = sqlite3.DatabaseError("always")
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT_INDEX  # one of the kinds of damage
+        raise error
+
+    schema = "CREATE TABLE mine (text)"
+    base = DerivedDatabase(Root(tmp_path), "a.db", schema, on_damage=damages.append)
+    with closing(base), pytest.raises(sqlite3.DatabaseError, match="always"):
+        base.use(damaged)
+    assert damages
 
 
 def test_a_database_that_another_process_has_made_again_stays(tmp_path: Path) -> None:

@@ -395,6 +395,7 @@ def test_a_command_that_is_not_there_is_named(workspace: Path) -> None:
         ("%", "about half of them", False),
         ("+x", "chmod a+x run", True),
         ("+x", "chmod a+xs run", False),
+        ("c++", "It is written in C++17.", True),
     ],
 )
 def test_a_fact_is_held_by_its_figures_and_words(fact: str, answer: str, right: bool) -> None:
