@@ -85,6 +85,10 @@ class DerivedDatabase:
         with self._lock:
             self._close()
 
+    def __del__(self) -> None:
+        """Close the file with its last user: what counts until its process ends closes nothing."""
+        self._close()
+
     def _current(self) -> sqlite3.Connection:
         if self._base is not None and not self._is_current():
             self._close()

@@ -48,7 +48,9 @@ def unread_files(paths: Iterable[str], configured: ConfiguredSurface) -> list[Un
     Lock files of office programs are no documents, and do not count.
     """
     names = [PurePosixPath(path) for path in paths]
-    counts = Counter(n.suffix.lower() for n in names if not n.name.startswith(OFFICE_LOCKS))
+    names = [name for name in names if not name.name.startswith(OFFICE_LOCKS)]
+    # Since Python 3.14 the suffix of a name that ends with a dot is that dot.
+    counts = Counter(name.suffix.lower().rstrip(".") for name in names)
     return [
         UnreadFiles(suffix, number, _reader(suffix, configured))
         for suffix, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
