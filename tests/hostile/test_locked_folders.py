@@ -70,6 +70,36 @@ def test_a_workspace_that_may_not_be_entered_is_named(locked: Path, words: tuple
     assert str(locked.parent) not in said
 
 
+@pytest.mark.parametrize(
+    ("setting", "words", "problem"),
+    [
+        ("roots: {manuals: locked/m}", (), "roots.manuals: it may not be entered"),
+        ("roots: {vault: locked/v}", (), "roots.vault: it may not be entered"),
+        (
+            "strict: false",
+            ("--config", "{}/locked/c.yaml"),
+            "--config: the folder of 'c.yaml' may not",
+        ),
+        ("strict: false", ("--config", "x" * 999), "--config: there is no file 'xxx"),
+    ],
+)
+def test_what_is_in_a_locked_folder_is_not_said_to_be_missing(
+    tmp_path: Path, setting: str, words: tuple[str, ...], problem: str
+) -> None:
+    workspace = write(tmp_path, {"m/a.md": "# A\nalpha\n"})
+    (workspace / "fumishirube.yaml").write_text(f"version: 1\n{setting}\n")
+    (workspace / "locked" / "m").mkdir(parents=True)
+    (workspace / "locked" / "c.yaml").write_text("version: 1\n")
+    (workspace / "locked").chmod(0o000)
+    try:
+        done = run("ls", *(word.format(workspace) for word in words), workspace=workspace)
+    finally:
+        (workspace / "locked").chmod(0o755)
+    assert done.returncode != 0
+    assert problem in done.stderr
+    assert "unexpected" not in done.stderr
+
+
 def test_an_index_that_may_not_be_written_is_searched(tmp_path: Path) -> None:
     """What is indexed then is not kept; what was there before stays as it is."""
     workspace = write(tmp_path, {"m/a.md": "# A\nalpha\n"})

@@ -31,6 +31,7 @@ from fumishirube.config.sections import (
 from fumishirube.config.trust import Trust, trust_for, trust_store
 from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
+from fumishirube.disk.folders import mode_at
 from fumishirube.errors import ConfigError, InvalidParameter
 from fumishirube.stages import Env
 
@@ -166,8 +167,8 @@ def load_config(
     environ = os.environ if environ is None else environ
     workspace = workspace.resolve()
     path = file.absolute() if file is not None else workspace / FILE
-    if file is not None and not file.is_file():
-        raise ConfigError(f"--config: there is no file {file.name!r}")
+    if file is not None:
+        _require_file(file)
     classic_file = workspace / CLASSIC
     written = read_yaml(path) if path.is_file() else YamlDocument(path.name)
     further = (
@@ -200,6 +201,19 @@ def load_config(
     )
 
 
+def _require_file(file: Path) -> None:
+    name = file.name
+    problem = f"--config: there is no file {name!r}"
+    try:
+        if S_ISREG(mode_at(file)):
+            return
+    except PermissionError:
+        problem = f"--config: the folder of {name!r} may not be entered; change its permissions"
+    except OSError:  # a name that is too long, or links in a ring
+        pass
+    raise ConfigError(problem)
+
+
 def resolved_roots(
     roots: RootSettings, workspace: Path, origins: Mapping[str, str]
 ) -> Mapping[str, Path]:
@@ -212,7 +226,10 @@ def resolved_roots(
             raise ConfigError(f"it is empty; name a folder, such as {usual!r}", at=source)
         try:
             resolved[name] = (workspace / folder).resolve()
-            names_file = _is_file(resolved[name])
+            names_file = S_ISREG(mode_at(resolved[name]))
+        except PermissionError as error:
+            problem = "it may not be entered; change the permissions of the folders above it"
+            raise ConfigError(problem, at=source) from error
         except (OSError, ValueError, RuntimeError) as error:  # too long, a NUL, links in a ring
             ring = isinstance(error, RuntimeError) or getattr(error, "errno", 0) == errno.ELOOP
             problem = "symbolic links lead in a ring" if ring else "no folder can have this name"
@@ -226,14 +243,6 @@ def resolved_roots(
                 at=origins.get("roots.state", "roots.state"),
             )
     return resolved
-
-
-def _is_file(path: Path) -> bool:
-    """Tell whether it is a file; unlike a :class:`Path`, raise for names that nothing can have."""
-    try:
-        return S_ISREG(path.stat().st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
 
 
 def shows(folder: Path, other: Path) -> bool:

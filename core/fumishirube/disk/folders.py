@@ -51,6 +51,18 @@ def is_real_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
+def mode_at(path: Path) -> int:
+    """Return the mode of what a path leads to, 0 if nothing is there.
+
+    Raises:
+        OSError: if that cannot be seen, where ``Path.exists`` says no since Python 3.14.
+    """
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
 def is_full(error: BaseException | None) -> bool:
     """Tell whether the disk is full, or a file may not grow further."""
     return isinstance(error, OSError) and error.errno in _FULL

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 
 from fumishirube.config.configuration import FILE, LoadedConfig, load_config
 from fumishirube.config.environment import variables
 from fumishirube.config.personal import configuration_folder, recorded_manuals
 from fumishirube.config.sections import RootSettings
+from fumishirube.disk.folders import mode_at
 from fumishirube.disk.names import clean_name, name_fault
 from fumishirube.errors import ConfigError, ToolError
 from fumishirube.host.context import RESERVED_MANUALS
@@ -78,18 +80,20 @@ def existing_folder(name: str, source: str, entered: str = ".") -> Path:
         chosen = Path(name).expanduser()
     except RuntimeError as error:
         raise ConfigError(f"{source}: there is no home folder for {name!r}") from error
+    there = 0
     try:
-        there = chosen.is_dir()
-        if there:
-            (chosen / entered).is_file()  # fails if the folder may not be entered
+        there = mode_at(chosen)
+        if S_ISDIR(there):
+            mode_at(chosen / entered)  # fails if the folder may not be entered
+            return chosen
     except PermissionError as error:
         raise ConfigError(
             f"{source}: {chosen.name or name!r} may not be entered; change the permissions of that "
             "folder, or of those above it"
         ) from error
-    if there:
-        return chosen
-    if chosen.is_file():
+    except OSError:  # a name that is too long, or links in a ring
+        pass
+    if S_ISREG(there):
         raise ConfigError(f"{source}: {chosen.name!r} is a file; name the folder that it is in")
     raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
 
