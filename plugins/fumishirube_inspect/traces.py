@@ -94,7 +94,7 @@ def _nothing(session: InspectorSession) -> Markup:
     )
     return tag(
         "section",
-        tag("h2", "No searches yet"),
+        tag("h2", "No recent searches"),
         tag("p", message),
         tag("pre", tag("code", "fumishirube find 'a question'")),
         class_="panel empty",

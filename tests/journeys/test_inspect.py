@@ -74,7 +74,7 @@ class Elements(HTMLParser):
 def test_it_says_how_to_make_a_search_when_there_is_none(tmp_path: Path) -> None:
     with Inspector(workspace(tmp_path)) as running:
         html = running.page("/")
-        assert "No searches yet" in html
+        assert "No recent searches" in html
         assert "fumishirube find" in html
 
 
