@@ -85,8 +85,8 @@ class Replay:
         if words[0] != words[1]:
             message = f"glossary: {_shown(words[0])} then, {_shown(words[1])} now"
             yield ReplayChange("configuration", message)
-        known = recorded.stages == current.stages and not [*withheld_coordinates(current.stages)]
-        if known and recorded.fingerprint != current.fingerprint:
+        same = recorded.stages == current.stages
+        if same and recorded.fingerprint != current.fingerprint:
             yield ReplayChange("plugins", "the classes of the same stages have changed")
 
     def _time(self) -> Iterator[ReplayChange]:

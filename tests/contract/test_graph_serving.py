@@ -151,7 +151,7 @@ def test_of_simultaneous_starters_one_wins(tmp_path: Path) -> None:
         ("", True),
         ("nonsense", True),
         ("0\n", True),
-        ("999999999\n1\n", True),
+        ("999999999\n1\n" + "of another program\n" * 9, True),
         ("{pid}\nanother time\n", True),
         ("{pid}\n", False),
     ],
@@ -164,6 +164,7 @@ def test_a_lock_that_nobody_holds_is_taken_over(tmp_path: Path, content: str, fr
         if free:
             with Server(tmp_path) as server:
                 assert server.ok("ubp_list_pages")["total"] == 2
+                assert len((tmp_path / LOCK).read_text().splitlines()) == 2
         else:
             with ended(another(tmp_path)) as second:
                 second.communicate(timeout=stdio.SECONDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,23 @@ def test_any_graph_can_be_walked_in_any_pages(
     finally:
         paged.close()
         whole.close()
+
+
+@pytest.mark.parametrize("arguments", [{}, {"center": "b.md", "depth": 1}])
+def test_a_walk_goes_on_behind_its_last_node_though_others_come_before_it(
+    tmp_path: Path, arguments: dict[str, Any]
+) -> None:
+    workspace = documents(
+        tmp_path, {"b.md": "[[c]] [[d]] [[e]]", **dict.fromkeys(["c.md", "d.md", "e.md"], "")}
+    )
+    with closing(graph(workspace, max_nodes=2)) as paged:
+        first = call_named(paged, "ubp_get_graph", **arguments)
+    documents(tmp_path, {"a.md": "# A\n", "b.md": "[[a]] [[c]] [[d]] [[e]]"})
+    with closing(graph(workspace, max_nodes=2)) as paged:
+        cursor = first["next_cursor"]
+        second = call_named(paged, "ubp_get_graph", cursor=cursor, **arguments)
+    walked = [[node["filepath"] for node in part["nodes"]] for part in (first, second)]
+    assert walked == [["b.md", "c.md"], ["d.md", "e.md"]]
 
 
 @pytest.mark.parametrize("size", [400, 3_000, 20_000, None])

@@ -347,6 +347,15 @@ def test_long_lines_are_cut_around_the_match(server: Fumishirube) -> None:
         assert len(line) <= 400
 
 
+def test_parts_of_a_long_line_that_touch_are_shown_as_one(tmp_path: Path) -> None:
+    filler = "あいうえおかきくけこ" * 80
+    line = f"{filler[:100]}鍵束{filler[:178]}鍵束{filler}"
+    with Fumishirube(write(tmp_path, {"m/a.md": f"{line}\n"})) as server:
+        server.ok("manual_ls")
+        (group,) = server.ok("manual_grep", manual_id="m", any=["鍵束"])["groups"]
+    assert group["lines"] == [[1, f"…{line[11:371]}…"]]
+
+
 def test_lines_are_those_that_are_read(server: Fumishirube) -> None:
     for manual_id, path in (("m", "values.json"), ("chapters", "01.txt"), ("m", "times.md")):
         asked = {"manual_id": manual_id, "path_prefix": path, "context": 0}

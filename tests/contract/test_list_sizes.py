@@ -93,6 +93,19 @@ def test_walking_on_gives_every_item_once(server: Wire, workspace: Path, tool: s
     assert walked(lambda more: server.ok(tool, **arguments, **more), key) == whole
 
 
+def test_what_of_a_file_is_not_read_is_said_with_its_first_headings(tmp_path: Path) -> None:
+    text = "".join(f"# 第{n}章\n" for n in range(30)).encode()
+    manuals.write(tmp_path, {"m/a.md": text + "終".encode()[:2]})
+    with closing(manuals.opened(tmp_path)) as application:
+        asked = {"manual_id": "m", "path_prefix": "a.md", "depth": "deep"}
+        (first,) = manuals.ask(application, "manual_toc", **asked)["items"]
+        cursor = first["next_cursor"]
+        (second,) = manuals.ask(application, "manual_toc", **asked, cursor=cursor)["items"]
+    assert "ends within a character" in first["remarks"][0]
+    assert second["headings"]
+    assert "remarks" not in second
+
+
 def test_a_tool_s_own_endpoint_gives_the_whole_list(workspace: Path) -> None:
     with (
         closing(manuals.opened(workspace)) as application,

@@ -77,6 +77,16 @@ def test_the_ends_of_the_range_of_max_chars_are_within(newcomer: Fumishirube, mo
     assert scanned["applied"] == {"max_chars": most}
 
 
+def test_the_same_section_of_another_text_is_read_from_its_beginning(
+    newcomer: Fumishirube,
+) -> None:
+    ref = {"manual_id": "m2", "path": "changing.md", "start_line": 1}
+    for title in ("# 一", "# 二"):
+        text = f"{title}\n{'本文です。' * 200}\n"
+        write(newcomer.workspace, {"m2/changing.md": text})
+        assert newcomer.ok("manual_read", ref=ref, max_chars=300)["text"] == text[:300]
+
+
 def test_the_same_section_again_goes_on_after_it(newcomer: Fumishirube) -> None:
     body = "".join(f"第{number}行の本文です。\n" for number in range(60))
     text = f"# 一\n{body}## 二\n{body}# 三\n{body}"

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from manuals import fumishirube, opened, write
+from strangers import PLUGIN, stranger
 from test_traces import a_trace
 
 from fumishirube import InvalidParameter, Span, TraceRow
@@ -70,9 +71,8 @@ def found(workspace: Path, query: str = QUERY, **environ: str) -> str:
 
 def exported(workspace: Path, **environ: str) -> dict[str, Any]:
     """Search, export what came of it to ``found.json``, and return that."""
-    done = fumishirube(
-        "trace", "export", found(workspace, **environ), "-o", "f.json", cwd=workspace
-    )
+    words = ("trace", "export", found(workspace, **environ), "-o", "f.json")
+    done = fumishirube(*words, cwd=workspace, environ=environ)
     assert done.code == 0, done.err
     return document_of(workspace)
 
@@ -377,6 +377,20 @@ def test_a_path_that_was_not_exported_is_taken_from_here(workspace: Path) -> Non
     told = replay(workspace)
     assert told["same_scores"]
     assert causes(told) == {"configuration"}
+    assert "was not exported" in told["changes"][0]["explanation"]
+
+
+@pytest.mark.slow
+def test_a_path_that_was_not_exported_and_is_not_set_here_is_the_default(
+    workspace: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    code = PLUGIN.format(name="placed").replace("(Stage):", '(Stage):\n    place: str = "here"')
+    site = str(stranger(tmp_path_factory.mktemp("plugins") / "site", "placed", code))
+    configure(workspace, "{refiners: [{use: placed, with: {place: /x/secret}}]}")
+    exported(workspace, PYTHONPATH=site)
+    configure(workspace, "{refiners: []}")
+    told = replay(workspace, PYTHONPATH=site)
+    assert told["same_scores"]
     assert "was not exported" in told["changes"][0]["explanation"]
 
 

@@ -152,6 +152,18 @@ def test_headings_without_a_text_take_no_place_among_the_nearest(workspace: Work
         assert base.execute("SELECT count(*) FROM vectors").fetchone() == (4,)
 
 
+@pytest.mark.parametrize("sections", ["no JSON", "5"])
+def test_vectors_whose_files_cannot_be_read_are_made_again(
+    workspace: Workspace, sections: str
+) -> None:
+    assert workspace.run("index").code == 0
+    assert len(workspace.embedded()) == 4
+    with closing(sqlite3.connect(workspace.vectors())) as base, base:
+        base.execute("UPDATE files SET sections = ?", (sections,))
+    assert workspace.paths() == ["benefits.md"]
+    assert len(workspace.embedded()) == 4
+
+
 def test_only_new_texts_are_embedded(workspace: Workspace) -> None:
     assert workspace.run("index").code == 0
     assert sorted(workspace.embedded()) == ["Entrance", "Maternity grant", "Sickness pay", "Travel"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 import time
 from argparse import Namespace
@@ -17,6 +18,7 @@ from stdio import Wire
 from strangers import stranger
 
 from fumishirube.faces.cli.folders import folders_in_place, keep_folders
+from fumishirube.host.left_behind import undoing
 from fumishirube.plugins.discovery import load_plugins
 
 SEARCH = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"]}
@@ -163,6 +165,18 @@ def test_a_server_outlives_a_timer_and_copies_of_itself(workspace: Path, site: s
             wire.ping()
             assert f"plugin leaver: refiner 'leaver' failed: {told}" in wire.hang_up()
         assert told in faults(workspace, site)
+
+
+@POSIX
+def test_a_timer_from_before_stays() -> None:
+    before = signal.setitimer(signal.ITIMER_REAL, 600)
+    try:
+        with undoing(lambda: None) as left:
+            pass
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+        assert TIMER not in left
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *before)
 
 
 def test_a_command_finds_the_workspace_after_an_import_changed_the_current_folder(

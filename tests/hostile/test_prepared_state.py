@@ -413,6 +413,25 @@ def test_a_database_that_is_damaged_each_time_ends_its_use(tmp_path: Path) -> No
     assert damages
 
 
+def test_a_database_that_became_a_file_of_another_program_meanwhile_stays(tmp_path: Path) -> None:
+    file, foreign = tmp_path / "a.db", b"of another program"
+
+    def check() -> None:
+        if file.exists() and file.read_bytes() == foreign:
+            raise PermissionError
+
+    def replaced(_: sqlite3.Connection) -> None:
+        file.write_bytes(foreign)
+        error = sqlite3.DatabaseError("damaged")
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+
+    base = DerivedDatabase(Root(tmp_path), "a.db", "CREATE TABLE mine (text)", check=check)
+    with closing(base), pytest.raises(PermissionError):
+        base.use(replaced)
+    assert file.read_bytes() == foreign
+
+
 def test_a_database_that_another_process_has_made_again_stays(tmp_path: Path) -> None:
     def rows(base: sqlite3.Connection, *more: str) -> list[str]:
         with base:

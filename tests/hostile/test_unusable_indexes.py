@@ -182,6 +182,13 @@ def test_an_index_that_is_always_damaged_is_named_where_it_is_updated(
     assert finding == f"index 'own' of plugin owner failed: {DAMAGED}"
 
 
+def test_an_index_that_cannot_empty_itself_as_it_says_is_named(workspace: Path, site: str) -> None:
+    environ = {"PYTHONPATH": site, "WRONG": "rebuilding=no method"}
+    done = fumishirube("index", "--rebuild", cwd=workspace, environ=environ)
+    assert done.code == 1
+    assert "error: index 'own' of plugin owner failed: TypeError" in done.err
+
+
 @pytest.mark.parametrize("seen", ["lost", "found lost by a search"])
 def test_an_index_that_is_damaged_until_it_is_written_again_is_rebuilt(
     workspace: Path, site: str, seen: str

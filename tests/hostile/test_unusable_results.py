@@ -20,6 +20,9 @@ from fumishirube_stages.tokenizers.bigram import Bigram
 class Word(str):
     __hash__ = None
 
+class Unclear:
+    __bool__ = None
+
 class Words(Bigram):
 {body}
 
@@ -134,6 +137,7 @@ def test_what_cannot_be_used_is_a_fault_of_the_plugin_that_returned_it(
         ("def narrow(self, text): return Bool(should=('x',)), True", "no clause with the right"),
         ("def narrow(self, text): return Term(3), True", "no clause with the right values: Term"),
         ("def narrow(self, text): return Phrase((None,)), True", "something else than texts"),
+        ("def narrow(self, text): return Term('oil'), Unclear()", "TypeError"),
         ("def terms(self, text): return ['oil', '\\ud800']", "UnicodeEncodeError"),
         ("def written_beside(self, text, others): return ('oil', '', 5), ()", "is not iterable"),
         ("def written_beside(self, text, others): return 5, ()", "cannot unpack non-iterable int"),
@@ -153,8 +157,15 @@ def test_a_tokenizer_whose_results_cannot_be_used_is_named_in_the_error(
     assert any(problem in c["finding"] for c in doctor.json if c["subject"] == "plugin owner")
 
 
-def test_terms_may_be_of_a_class_below_str(workspace: Path) -> None:
-    body = "def terms(self, text): return [Word(term) for term in super().terms(text)]"
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def terms(self, text): return [Word(term) for term in super().terms(text)]",
+        "query_terms: ClassVar[None] = None",
+    ],
+    ids=["texts of a class below str", "a method that is none"],
+)
+def test_what_a_tokenizer_may_have_instead_is_no_fault(workspace: Path, body: str) -> None:
     done = run(workspace, TOKENIZER, body, "find", "oil", "--json")
     assert [hit["title"] for hit in done.json["hits"]] == ["Oil"]
     assert "problem" not in done.err

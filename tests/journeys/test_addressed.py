@@ -285,6 +285,11 @@ def _lines(one: Addressed) -> range:
     return range(one.start_line, one.end_line + 1)
 
 
+def test_those_on_lines_in_a_row_are_one() -> None:
+    (found,) = addressed(f"- {ORDER}- {ORDER}")
+    assert (found.start_line, found.end_line) == (1, 2)
+
+
 def test_many_are_told_of_without_losing_one() -> None:
     text = "\n\n".join([ORDER.strip(), "終わり。"] * 100)
     found = addressed(text)

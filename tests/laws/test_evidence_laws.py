@@ -378,11 +378,14 @@ def test_a_placeholder_alone_is_shown(line: str) -> None:
     assert [*never_shown([line], ())] == [False]
 
 
-@pytest.mark.parametrize(("room", "shown"), [(600, [1, 3, 5]), (60, [1, 5])])
+@pytest.mark.parametrize(
+    ("room", "between", "last", "shown"),
+    [(600, 200, 999, [1, 3, 5]), (60, 200, 999, [1, 5]), (150, 40, 40, [1, 3, 5])],
+)
 def test_what_is_between_shown_lines_is_shown_where_room_is_left(
-    room: int, shown: list[int]
+    room: int, between: int, last: int, shown: list[int]
 ) -> None:
-    text = f"The fee is 7.\n\n{'x' * 200}\n\nFees rise.\n\n{'y' * 999}\n"
+    text = f"The fee is 7.\n\n{'x' * between}\n\n{'z' * 300}\n\n{'y' * last}\n"
     evidence = SectionLines(text, 1, WEIGHTS).evidence(room, [0, 4])
     assert [number for number, _ in evidence.lines] == shown
 

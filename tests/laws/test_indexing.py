@@ -41,6 +41,7 @@ from fumishirube import (
     Term,
     Unreadable,
 )
+from fumishirube.engine import file_loads
 from fumishirube.engine.folder_index import FolderIndex, _FolderUpdate
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
@@ -437,8 +438,9 @@ def test_a_cancelled_update_leaves_the_last_commit(counted: FolderIndex, manuals
 
 
 def test_files_that_are_named_go_first(counted: FolderIndex, manuals: Path) -> None:
-    write(manuals, {"z/交通費 精算.md": "# 精算\n", "z/交通費.md": "# 例\n"}, OLD)
-    counted.bring_up_to_date(Budget.of(0), wanted="交通費の精算")
+    pages = {"z/交通費 精算.md": "# 精算\n", "z/交通費.md": "# 例\n", "e f g h i j.md": "# e\n"}
+    write(manuals, pages, OLD)
+    counted.bring_up_to_date(Budget.of(0), wanted="交通費の精算 e f g h i j")
     assert READ[0] == "z/交通費 精算.md"
 
 
@@ -463,11 +465,13 @@ def updating(counted: FolderIndex, manuals: Path) -> Iterator[IndexState]:
 
 
 def test_who_finds_another_call_updating_answers_from_the_last_state(
-    counted: FolderIndex, updating: IndexState
+    counted: FolderIndex, updating: IndexState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(file_loads, "GRACE_SECONDS", 60.0)
     got = counted.bring_up_to_date(Budget.of(50))
     assert got.degraded == "another call is updating the index; this is the state before"
     assert not got.unfinished
+    assert got.slow == (), "the file has not been loading for long"
     assert found(got) == found(updating)
     assert [(left.path, left.reason) for left in got.skipped] == [("b.md", "time_budget")]
     assert (got.files, got.fingerprint) == (updating.files + 1, updating.fingerprint)
@@ -648,16 +652,23 @@ def test_another_process_s_update_is_taken_in(manuals: Path, state: Path) -> Non
 def test_who_waited_for_the_same_update_by_another_process_answers_like_it(
     manuals: Path, state: Path, tmp_path: Path
 ) -> None:
-    with opened(manuals, state) as one, opened(manuals, state, writer_wait_ms=20_000) as other:
+    waiting_loaders = (Counting(), *LOADERS)
+    with (
+        opened(manuals, state, waiting_loaders) as one,
+        opened(manuals, state, waiting_loaders, writer_wait_ms=20_000) as other,
+    ):
         one.bring_up_to_date(Budget())
         other.bring_up_to_date(Budget())
         write(manuals, {"new.md": TEXTS[2]}, OLD)
+        READ.clear()
         with ThreadPoolExecutor(1) as waiting:
             with one._index.writing(Budget()):
                 answer = waiting.submit(other.bring_up_to_date, Budget())
                 time.sleep(0.2)
                 one._update(_FolderUpdate(one.manual.sweep(), Budget()))
+                assert READ == ["new.md"]
             assert answers(answer.result(30)) == rebuilt(manuals, tmp_path / "new")
+            assert READ == ["new.md"], "the other process has read it"
 
 
 def test_what_a_killed_writer_left_half_done_does_not_stop_the_next_one(

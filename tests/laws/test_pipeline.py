@@ -253,22 +253,28 @@ def test_a_row_is_its_hit_without_the_text() -> None:
 
 
 class Raising(Stage):
-    """Makes each hit again, with a score that is higher by something."""
+    """Makes each hit again, with a score that is higher by something, and perhaps other texts."""
 
     by: float = 0.0
+    matched: tuple[str, ...] = ()
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        raised = (Hit(*hit)._replace(score=hit.score + self.by) for hit in ranking.hits)
+        raised = (
+            Hit(*hit)._replace(score=hit.score + self.by, matched=self.matched)
+            for hit in ranking.hits
+        )
         return ranking._replace(hits=tuple(raised))
 
 
-def test_equal_hits_have_one_row_and_a_hit_with_another_score_has_its_own() -> None:
-    stages = pipeline([All()], [Splitting()], [Raising(), Raising(by=1.0)])
+def test_equal_hits_have_one_row_and_one_that_differs_has_its_own() -> None:
+    refiners = [Raising(), Raising(by=1.0), Raising(matched=("x",))]
+    stages = pipeline([All()], [Splitting()], refiners)
     _, span, *_ = stages.run(Query("x"), CORPUS)
     first, second = (each.rows for each in span.children if each.kind == "run")
-    repeated, raised = (each.rows for each in span.children[-2:])
+    repeated, raised, matched = (each.rows for each in span.children[-3:])
     assert [*map(id, first)] == [*map(id, second)] == [*map(id, repeated)]
     assert [row.score for row in raised] == [row.score + 1.0 for row in first]
+    assert [(row.score, row.matched) for row in matched] == [(row.score, ("x",)) for row in raised]
 
 
 # --- failures -------------------------------------------------------------------------------

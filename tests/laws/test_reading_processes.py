@@ -157,6 +157,22 @@ def test_many_files_are_read_elsewhere_and_answer_alike(
     assert got == alone
 
 
+@pytest.mark.slow
+def test_what_they_read_when_time_runs_out_is_committed(
+    begun: list[int], large: Path, alone: object, tmp_path: Path
+) -> None:
+    budget = Budget()
+
+    def progress(done: float, total: float, message: str) -> None:
+        budget.ended.set()
+
+    with opened(large, tmp_path) as indexed:
+        half = indexed.bring_up_to_date(budget, progress)
+        assert half.unfinished
+        assert len(half.pages) >= sum(begun) > 0
+        assert answers(indexed.bring_up_to_date(Budget())) == alone
+
+
 # --- loaders and tokenizers that fail elsewhere -----------------------------------------------
 
 _MODULE = '''

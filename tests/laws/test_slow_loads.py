@@ -21,7 +21,7 @@ from fumishirube.engine import file_loads, file_readers
 from fumishirube.engine.file_loads import PATIENCE_SECONDS
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.recoverable_index import IndexState
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, PluginError
 from fumishirube.parsing import report_pages
 from fumishirube_stages.loaders import Markdown
 
@@ -35,6 +35,7 @@ class Halting:
         self.paths = paths
         self.isolated = isolated
         self.halted: dict[str, Event] = {}
+        self.failing = ""
         self.loads: Counter[str] = Counter()
         self.at_once: Counter[str] = Counter()
         self.most_at_once = 0
@@ -57,6 +58,8 @@ class Halting:
             event.wait(LONG)
         with self._lock:
             self.at_once[source.path] -= 1
+        if source.path == self.failing:
+            raise PluginError("it failed")
         return document
 
 
@@ -188,6 +191,17 @@ def test_without_a_deadline_an_update_waits_for_all(indexed: FolderIndex, haltin
     Timer(PATIENCE_SECONDS + 0.5, halt(halting, "a", "b")).start()
     state = indexed.bring_up_to_date(Budget())
     assert (paths(state), state.degraded) == (["a.md", "b.md", "c.md", "d.md"], None)
+
+
+def test_a_slow_file_that_ended_an_update_is_loaded_again(
+    indexed: FolderIndex, halting: Halting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_loads, "PATIENCE_SECONDS", 0.0)
+    halting.failing = "a.md"
+    with pytest.raises(PluginError):
+        caught_up(indexed)
+    halting.failing = ""
+    assert paths(caught_up(indexed)) == ["a.md", "b.md", "c.md", "d.md"]
 
 
 def test_an_index_can_be_closed_while_a_file_is_loaded(

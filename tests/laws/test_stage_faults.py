@@ -29,6 +29,7 @@ from fumishirube import (
     Run,
     Stage,
 )
+from fumishirube.engine import stage_calls
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.errors import Cancelled, PluginError
 from fumishirube.host.application import Application
@@ -178,6 +179,7 @@ def test_a_count_that_does_not_end_costs_the_count_and_no_hit(
     assert CALLS == ["count"]
     (message,) = failures(span)
     assert message.startswith("the count of further matches was abandoned after ")
+    assert all(0 <= each.started_ms <= span.ms for each, _ in span.walk())
     assert message in caplog.text
     assert (report.returned, report.matched, report.at_least) == (2, 3, True)
     assert [(term.term, term.sections) for term in report.terms] == terms
@@ -203,6 +205,17 @@ def test_a_strict_pipeline_abandons_nothing_silently(verb: str) -> None:
     stages = pipeline(verb, Sleeping(verb=verb), strict=True)
     with pytest.raises(TimeoutError, match="stage 'slow' of plugin 'strangers'"):
         stages.run(Query("旅費", budget=Budget.of(200)), CORPUS)
+
+
+def test_a_stage_that_begins_behind_the_deadline_may_run_past_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stage_calls, "GRACE_SECONDS", 10.0)
+    threading.Timer(0.3, RELEASED.set).start()
+    query = Query("旅費", budget=Budget(deadline=time.monotonic() - 60))
+    _, span, *_ = pipeline("refine", Sleeping(verb="refine")).run(query, CORPUS)
+    assert failures(span) == []
+    assert CALLS[-1] == "refine"
 
 
 def test_a_caller_who_leaves_does_not_wait_for_a_stage_that_sleeps() -> None:

@@ -164,7 +164,7 @@ def test_front_matter_makes_no_more_values_than_it_may(widths: list[int]) -> Non
 
 
 def test_front_matter_that_repeats_a_list_without_end_is_ignored_and_says_so() -> None:
-    names = "\n".join(f"k{number}: *a" for number in range(20_000))
+    names = "\n".join(f"k{number}: *a" for number in range(100))
     text = f"---\na: &a [{', '.join('x' * 20_000)}]\n{names}\n---\ntext\n"
     before = time.process_time()
     front = front_matter(text)
@@ -172,4 +172,4 @@ def test_front_matter_that_repeats_a_list_without_end_is_ignored_and_says_so() -
     assert front.facts == {}
     assert text[front.end :] == "text\n"
     (remark,) = front.remarks
-    assert remark.message.startswith("the front matter is ignored: it ")
+    assert remark.message.startswith("the front matter is ignored: it makes over")

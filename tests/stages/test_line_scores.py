@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,6 +49,11 @@ def test_each_further_line_is_the_one_that_adds_most(lines: list[str], most: int
     scores = LineScores(LineTexts(lines, ()), WEIGHTS)
     if any(scores.every):
         assert scores.chosen(most) == chosen_one_by_one(lines, scores, most)
+
+
+def test_a_line_has_a_part_of_what_a_line_beside_it_adds() -> None:
+    scores = LineScores(LineTexts(["red", "red blue", "x", "green"], ()), WEIGHTS)
+    assert scores.every == pytest.approx([1.15 * worth for worth in (4 + 0.35 * 3, 4 + 3, 0, 3)])
 
 
 @given(LINES.filter(len), st.data())

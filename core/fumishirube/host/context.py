@@ -261,9 +261,8 @@ class PipelineContext:
     def _missing(self, manual_id: str, indexed: FolderIndex, state: IndexState) -> Iterator[str]:
         """Yield what loaders did not list or read, or not yet."""
         loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
-        if self.updates:
-            yield from unlisted_by(self.loaders(), indexed.manual.root)
-            yield from unread_by(state.skipped, indexed.claimed, loaders)
+        yield from unlisted_by(self.loaders(), indexed.manual.root)
+        yield from unread_by(state.skipped, indexed.claimed, loaders)
         if state.slow:
             yield from self._shared.guarded.slow_files(manual_id, state.slow, loaders)
 

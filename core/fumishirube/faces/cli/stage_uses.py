@@ -126,19 +126,18 @@ def longest_time(traces: Iterable[Trace], kind: str, names: Iterable[str]) -> St
     stages = {(kind, name) for name in names}
     times = []
     for trace in traces:
-        spent = _own_milliseconds(trace.search)
+        spent = _milliseconds(trace.search)
         times += [StageTime(spent[s] / 1000, trace.search.ms / 1000) for s in stages if s in spent]
     return max(times, default=None)
 
 
-def _own_milliseconds(search: Span) -> Mapping[tuple[str, str], float]:
-    """Return the milliseconds of each stage, without those of the runs inside a fuser.
+def _milliseconds(search: Span) -> Mapping[tuple[str, str], float]:
+    """Return the milliseconds of each stage.
 
     Where a stage was abandoned, the trace is of the search that was repeated without it.
     """
     times: defaultdict[tuple[str, str], float] = defaultdict(float)
     for span, _ in search.walk():
         if span.error is None:
-            own = span.ms - sum(inner.ms for inner in span.children)
-            times[span.kind, span.name] += max(0.0, own)
+            times[span.kind, span.name] += span.ms
     return times
