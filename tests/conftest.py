@@ -13,6 +13,10 @@ from torture import SHARE
 ENVIRONMENTS = {"plugin_venv", "bare_venv"}
 """The fixtures that build packages and make a virtual environment with them."""
 
+# What tests compare is plain English, whatever the shell of who runs them asks for.
+for variable in ("LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "FORCE_COLOR", "PYTHON_COLORS"):
+    os.environ.pop(variable, None)
+
 # The same examples every time, at whatever speed; `--hypothesis-profile random` looks for more.
 settings.register_profile("house", derandomize=True, deadline=None, max_examples=20)
 settings.register_profile("thorough", settings.get_profile("house"), max_examples=100)

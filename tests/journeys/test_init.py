@@ -461,7 +461,7 @@ def answered(home: Path, first: str, second: str, *words: str) -> str:
 def test_what_is_done_is_said_in_japanese(home: Path, client: str) -> None:
     for option, place, words in (("--write", -2, "を変えました"), ("--remove", -3, "削除しました")):
         given = ("--client", client, "--project", "project", "--workspace", "work", option)
-        environ = {**of_home(home), "LANG": "ja_JP.UTF-8"}
+        environ = {**of_home(home), "LC_ALL": "ja_JP.UTF-8"}
         done = fumishirube("init", *given, cwd=home, environ=environ)
         assert done.code == 0, done.err
         lines = done.out.splitlines()
