@@ -76,6 +76,17 @@ class LostCorpus(Part):
             raise IndexDamaged("lost")
         return self.inner.search(*arguments, **named)
 
+class Stale(Part):
+    # A method fails from the loss of the files until the index is opened again.
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.before = not os.path.exists(RESULT)
+
+    def __getattr__(self, name):
+        if name == PART.removeprefix("stale ") and self.before and os.path.exists(RESULT):
+            raise IndexDamaged("stale")
+        return getattr(self.inner, name)
+
 class Own(Tantivy):
     def open(self, folder, fields):
         if "lost" in PART and os.path.exists(RESULT):
@@ -84,6 +95,8 @@ class Own(Tantivy):
         opened = super().open(folder, fields)
         if "lost" in PART:
             return Lost(opened)
+        if "stale" in PART:
+            return Stale(opened)
         return Part(opened) if os.environ.get("ONLY", "m") in folder.path.parts else opened
 
 @hook
@@ -200,6 +213,22 @@ def test_an_index_that_is_damaged_until_it_is_written_again_is_rebuilt(
         lost.touch()
         answer = wire.ok("manual_find", **SEARCH, use_cache=False)
         assert (answer["candidates"], answer["degraded"]) == (2, REBUILT)
+        assert "degraded" not in wire.ok("manual_find", **SEARCH)
+        assert "failed" not in wire.hang_up()
+
+
+@pytest.mark.parametrize("method", ["pages", "writing", "sync", "corpus"])
+def test_an_index_is_opened_again_whichever_of_its_methods_says_that_it_is_damaged(
+    workspace: Path, site: str, method: str
+) -> None:
+    lost = workspace / "lost"
+    with Wire(workspace, PYTHONPATH=site, WRONG=f"stale {method}={lost}") as wire:
+        wire.ok("manual_ls")
+        assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
+        lost.touch()
+        write(workspace, {"m/c.md": "# Late\nSolar winter.\n"})
+        answer = wire.ok("manual_find", **SEARCH, use_cache=False)
+        assert (answer["candidates"], answer["degraded"]) == (3, REBUILT)
         assert "degraded" not in wire.ok("manual_find", **SEARCH)
         assert "failed" not in wire.hang_up()
 
