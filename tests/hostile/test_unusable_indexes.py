@@ -250,6 +250,23 @@ def test_an_index_that_is_always_damaged_leaves_the_other_manuals_searched(
         assert reason in answer["content"][0]["text"]
 
 
+def test_linked_documents_in_an_index_that_is_always_damaged_are_indexed_once_a_call(
+    tmp_path: Path, site: str
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A\n\nSee [b](b.md).\n")
+    (tmp_path / "docs" / "b.md").write_text("# B\n")
+    (tmp_path / "fumishirube.yaml").write_text(
+        "surfaces: [{use: graph}]\npipelines: {docs: {index: {use: own}}}\n"
+    )
+    environ = {"PYTHONPATH": site, "WRONG": "refresh=damaged()", "ONLY": "graph"}
+    done = fumishirube("docs", "index", cwd=tmp_path, environ=environ)
+    assert (done.code, done.out.partition(",")[0]) == (0, "2 documents"), done.err
+    done = fumishirube("call", "ubp_get_graph", cwd=tmp_path, environ=environ)
+    assert (done.code, len(done.json["nodes"]), len(done.json["edges"])) == (0, 2, 1), done.err
+    assert REBUILT in done.out
+
+
 @pytest.mark.parametrize("wrong", ["close=1/0", ""])
 def test_a_server_ends_well_whatever_its_index_does_at_the_end(
     workspace: Path, site: str, wrong: str
