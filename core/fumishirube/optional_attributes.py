@@ -22,9 +22,9 @@ class OptionalAttribute(Generic[T]):
     default: T
 
     def of(self, owner: object) -> T:
-        """Return the attribute of an object or a class, or the default."""
-        value: T = getattr(owner, self.name, self.default)
-        return value
+        """Return the attribute of an object or a class, or the default; ``None`` is none."""
+        value: T | None = getattr(owner, self.name, None)
+        return self.default if value is None else value
 
 
 Method: TypeAlias = OptionalAttribute[Callable[..., Any] | None]

@@ -245,7 +245,7 @@ class Docs:
                 self.news.set()
             self._looked = began if only is None else self._looked
             self._first.set()
-            snapshot = self.view()
+            snapshot = self._viewed(index.pages())
             snapshot.behind = ()
             records = {path: doc.record for path, doc in snapshot.docs.items()}
             self.baselines.cover(records, claimed)

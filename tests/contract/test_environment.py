@@ -228,6 +228,18 @@ def test_a_root_that_no_folder_can_have_is_named(
     assert f"roots.{root}: symbolic links lead in a ring (fumishirube.yaml line 3)" in said
 
 
+@pytest.mark.parametrize("words", [("ls",), ("ls", "--workspace", "."), ("ls", "--in", "m")])
+def test_a_folder_is_there_wherever_a_link_in_it_leads(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    for folder in (tmp_path / "manuals" / "m", tmp_path / "m"):
+        folder.mkdir(parents=True)
+        (folder / "a.md").write_text("# A\n", encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").symlink_to("fumishirube.yaml")
+    done = fumishirube(*words, cwd=tmp_path)
+    assert (done.code, "m" in done.out) == (0, True), done.err
+
+
 def test_a_variable_that_names_no_folder_is_named(tmp_path: Path) -> None:
     done = fumishirube("ls", cwd=tmp_path, environ={"MANUALS_ROOT": "a" * 5000})
     assert done.code == 2

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 from fumishirube import Stage, hook
 from fumishirube_stages.fusers.rrf import Rrf
 from fumishirube_stages.loaders.markdown import Markdown
+from fumishirube_stages.scorers.lexical import Lexical
 
 NAME, _, VALUE = os.environ.get("ODD", "").partition("=")
 
@@ -47,6 +48,9 @@ class Undecided(Stage):
     def fuse(self, query, outcomes, corpus):
         return ()
 
+class Remembered(Markdown):
+    remembered: ClassVar[bool] = True
+
 class Leaving(Stage):
     def refine(self, ranking, query, corpus):
         return ranking
@@ -64,6 +68,11 @@ def register_fusers(register):
 @hook
 def register_loaders(register):
     register("odd-loader", odd(Markdown))
+    register("remembered", odd(Remembered))
+
+@hook
+def register_scorers(register):
+    register("odd-scorer", odd(Lexical))
 
 @hook
 def register_refiners(register):
@@ -108,6 +117,7 @@ def test_the_answer_comes_without_the_stage_and_names_it(
     [
         ("needs=5", "TypeError: 'int' object is not iterable"),
         ("needs=[5]", "TypeError: 'needs' has something else than texts"),
+        ("needs='vectors'", "TypeError: 'needs' is the text 'vectors', not several"),
         ("remembered=property(lambda _: 1 / 0)", "ZeroDivisionError: division by zero"),
         ("parsed_fingerprint=property(lambda _: 1 / 0)", "ZeroDivisionError: division by zero"),
         ("as_written=property(lambda _: 1 / 0)", "ZeroDivisionError: division by zero"),
@@ -124,6 +134,35 @@ def test_what_a_stage_says_of_itself_is_read_where_it_can_be_named(
     assert done.code == 2
     assert "pipelines.manual.loaders[0]: loader 'odd-loader' of plugin looker: " in done.err
     assert problem in done.err
+
+
+@pytest.mark.parametrize("odd", ["last=None", "last='yes'", "generates='yes'", "needs=None"])
+def test_what_a_scorer_says_of_itself_may_be_none_or_else_is_true(tmp_path: Path, odd: str) -> None:
+    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
+    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
+    file = workspace / "fumishirube.yaml"
+    file.write_text("pipelines: {manual: {scorers: [odd-scorer, lexical]}}\n", encoding="utf-8")
+    done = fumishirube("find", "oil", cwd=workspace, environ={"PYTHONPATH": site, "ODD": odd})
+    assert (done.code, "1. Oil" in done.out) == (0, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("odd", "problem"),
+    [
+        ("caching=5", "TypeError: 'int' object is not callable"),
+        ("caching=lambda *_: None", "TypeError: it returned a NoneType and no loader"),
+    ],
+)
+def test_a_loader_that_cannot_use_a_cache_as_it_says_is_named(
+    tmp_path: Path, odd: str, problem: str
+) -> None:
+    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
+    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
+    file = workspace / "fumishirube.yaml"
+    file.write_text("pipelines: {manual: {loaders: [remembered]}}\n", encoding="utf-8")
+    done = fumishirube("find", "oil", cwd=workspace, environ={"PYTHONPATH": site, "ODD": odd})
+    assert f"problem: plugin looker: loader 'remembered' failed: {problem}" in done.err
+    assert "error: loader 'remembered' of plugin looker failed: TypeError" in done.err
 
 
 @pytest.mark.parametrize("odd", ["5", "{'.pdf': 5}", "property(lambda _: 1)", "{'.pdf': 'a {b'}"])

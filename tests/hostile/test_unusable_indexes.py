@@ -76,6 +76,17 @@ class LostCorpus(Part):
             raise IndexDamaged("lost")
         return self.inner.search(*arguments, **named)
 
+class Stale(Part):
+    # A method fails from the loss of the files until the index is opened again.
+    def __init__(self, inner):
+        super().__init__(inner)
+        self.before = not os.path.exists(RESULT)
+
+    def __getattr__(self, name):
+        if name == PART.removeprefix("stale ") and self.before and os.path.exists(RESULT):
+            raise IndexDamaged("stale")
+        return getattr(self.inner, name)
+
 class Own(Tantivy):
     def open(self, folder, fields):
         if "lost" in PART and os.path.exists(RESULT):
@@ -84,6 +95,8 @@ class Own(Tantivy):
         opened = super().open(folder, fields)
         if "lost" in PART:
             return Lost(opened)
+        if "stale" in PART:
+            return Stale(opened)
         return Part(opened) if os.environ.get("ONLY", "m") in folder.path.parts else opened
 
 @hook
@@ -204,6 +217,22 @@ def test_an_index_that_is_damaged_until_it_is_written_again_is_rebuilt(
         assert "failed" not in wire.hang_up()
 
 
+@pytest.mark.parametrize("method", ["pages", "writing", "sync", "corpus"])
+def test_an_index_is_opened_again_whichever_of_its_methods_says_that_it_is_damaged(
+    workspace: Path, site: str, method: str
+) -> None:
+    lost = workspace / "lost"
+    with Wire(workspace, PYTHONPATH=site, WRONG=f"stale {method}={lost}") as wire:
+        wire.ok("manual_ls")
+        assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
+        lost.touch()
+        write(workspace, {"m/c.md": "# Late\nSolar winter.\n"})
+        answer = wire.ok("manual_find", **SEARCH, use_cache=False)
+        assert (answer["candidates"], answer["degraded"]) == (3, REBUILT)
+        assert "degraded" not in wire.ok("manual_find", **SEARCH)
+        assert "failed" not in wire.hang_up()
+
+
 def test_an_index_that_is_always_damaged_leaves_the_other_manuals_searched(
     workspace: Path, site: str
 ) -> None:
@@ -219,6 +248,23 @@ def test_an_index_that_is_always_damaged_leaves_the_other_manuals_searched(
         answer = wire.request("tools/call", call)["result"]
         assert answer["isError"]
         assert reason in answer["content"][0]["text"]
+
+
+def test_linked_documents_in_an_index_that_is_always_damaged_are_indexed_once_a_call(
+    tmp_path: Path, site: str
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A\n\nSee [b](b.md).\n")
+    (tmp_path / "docs" / "b.md").write_text("# B\n")
+    (tmp_path / "fumishirube.yaml").write_text(
+        "surfaces: [{use: graph}]\npipelines: {docs: {index: {use: own}}}\n"
+    )
+    environ = {"PYTHONPATH": site, "WRONG": "refresh=damaged()", "ONLY": "graph"}
+    done = fumishirube("docs", "index", cwd=tmp_path, environ=environ)
+    assert (done.code, done.out.partition(",")[0]) == (0, "2 documents"), done.err
+    done = fumishirube("call", "ubp_get_graph", cwd=tmp_path, environ=environ)
+    assert (done.code, len(done.json["nodes"]), len(done.json["edges"])) == (0, 2, 1), done.err
+    assert REBUILT in done.out
 
 
 @pytest.mark.parametrize("wrong", ["close=1/0", ""])

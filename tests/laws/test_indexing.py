@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -47,7 +47,7 @@ from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recoverable_index import IndexState
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, IndexDamaged
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders import Json, Markdown, TocText
@@ -415,6 +415,36 @@ def test_when_time_runs_out_the_rest_follows_at_the_next_call(
         got = indexed.bring_up_to_date(Budget())
         assert got.degraded is None
         assert answers(got) == rebuilt(manuals, tmp_path / "new")
+
+
+class NeverSound:
+    """An open index that says that its files are damaged, whatever is in them."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def refresh(self) -> None:
+        raise IndexDamaged("always")
+
+
+def test_an_index_that_is_lost_again_and_again_is_not_rebuilt_without_end(
+    manuals: Path, state: Path
+) -> None:
+    _many(manuals, 300)
+    folder, fields = Root(state).make("m"), Fields(FIELDS, Bigram())
+
+    def emptied() -> Any:
+        for file in folder.path.iterdir():
+            file.unlink()
+        return NeverSound(Tantivy().open(folder, fields))
+
+    with closing(FolderIndex(Library(Root(manuals), LOADERS).manual("m"), emptied)) as indexed:
+        left = [indexed.bring_up_to_date(Budget.of(0)) for _ in range(4)]
+    assert all(got.degraded and "time ran out" in got.degraded for got in left)
+    assert [got.unfinished for got in left] == [True, True, False, False]
 
 
 def test_progress_rises_to_the_number_of_changed_files(manuals: Path, state: Path) -> None:

@@ -39,7 +39,8 @@ Delay: TypeAlias = Callable[[int | None, float], str | None]
 """Returns what has delayed a thread since a time: which stage for how many seconds, if any."""
 
 _MOST_ATTEMPTS = 3
-"""How often in a row a waiting process sees no commit of the writer before it gives up."""
+"""How often in a row a waiting process sees no commit of the writer, or updates find an index
+damaged, before they give up: what is left is for the next call."""
 
 _WAIT_SECONDS = 0.05
 _CLOSE_SECONDS = 2.0
@@ -213,7 +214,9 @@ class FolderIndex:
                 return self._state(claimed, f"{error}; this is the state before")
         if not degraded:
             self._index.check()
-        return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
+        # An index that is lost again before it is complete would be rebuilt without end.
+        goes_on = degraded is not None and self._index.reopened < _MOST_ATTEMPTS
+        return self._state(claimed, degraded)._replace(unfinished=goes_on)
 
     def _may_load(self, changed: Sequence[ClaimedFile], budget: Budget) -> bool:
         """Wait while each file waits for a slow load; a call with a deadline does not wait."""

@@ -389,9 +389,9 @@ def _call(kind: str, named: NamedStage[Any]) -> StageCall:
 
 def generates(scorer: object) -> bool:
     """Tell whether a scorer generates candidates."""
-    return GENERATES.of(scorer)
+    return bool(GENERATES.of(scorer))
 
 
 def comes_last(scorer: object) -> bool:
     """Tell whether a scorer needs the candidates of all others."""
-    return LAST.of(scorer)
+    return bool(LAST.of(scorer))

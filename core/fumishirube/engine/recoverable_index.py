@@ -35,8 +35,9 @@ class IndexState(NamedTuple):
     ``incomplete`` means that the corpus may lack what is in the files, so that nothing is proven
     to be absent. ``fingerprint`` changes with every path, time of change and text in the corpus.
     ``unfinished`` means that files remain to be indexed, that no thread of this process indexes
-    them, and that the index can be written; ``unembedded`` the same of vectors. ``slow`` are the
-    files that are still being loaded. ``manuals`` are the ids if the state is of several manuals.
+    them, and that the index can be written and is not lost each time; ``unembedded`` the same of
+    vectors. ``slow`` are the files that are still being loaded. ``manuals`` are the ids if the
+    state is of several manuals.
     """
 
     corpus: Corpus
@@ -118,13 +119,14 @@ class RecoverableIndex:
     """An open index. ``refresh`` replaces it by an empty one if its files cannot be used.
 
     ``rebuilt`` is then, and after an opening that did so, a sentence for an answer, until the
-    caller empties it.
+    caller empties it. ``reopened`` counts how often it was replaced in a row.
     """
 
     def __init__(self, open_index: Callable[[], OpenIndex]) -> None:
         self._open_index = open_index
         self._index = open_index()
         self._closed = False
+        self.reopened = 0
         self.rebuilt = REBUILT if WAS_REBUILT.of(self._index) is True else ""
 
     def pages(self) -> Mapping[str, IndexedFile]:
@@ -148,10 +150,12 @@ class RecoverableIndex:
             except IndexDamaged as error:
                 _log.warning("an index has to be rebuilt: %s", error)
             else:
+                self.reopened = 0
                 return
             self.close()
         self._index = self._open_index()
         self._closed = False
+        self.reopened += 1
         self.rebuilt = REBUILT
 
     def check(self) -> None:
@@ -162,6 +166,7 @@ class RecoverableIndex:
         """
         if self.rebuilt:
             self._index.refresh()
+            self.reopened = 0
 
     def writing(self, budget: Budget) -> AbstractContextManager[bool]:
         """Become the writer; yield ``False`` if another one stays busy until the deadline."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -56,8 +56,16 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
     _methods = _methods_of(StoresFiles, StoresVectors) | {"rebuilding"}
     _checked_pages: object = ()
     _searched = 0
-    damage: IndexDamaged | None = None
-    """What a method of a corpus raised: a look at the files may not show it."""
+    _damage: IndexDamaged | None = None  # raised by a method: refreshing may not show it
+
+    @contextmanager
+    def _watched(self, method: str) -> Iterator[None]:
+        try:
+            with super()._watched(method):
+                yield
+        except IndexDamaged as error:
+            self._damage = error
+            raise
 
     def pages(self) -> Mapping[str, IndexedFile]:
         """Return the files of the last commit."""
@@ -70,8 +78,8 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
 
     def refresh(self) -> None:
         """Read what other processes have committed."""
-        if self.damage is not None:
-            raise self.damage
+        if self._damage is not None:
+            raise self._damage
         with self._watched("refresh"):
             self._stage.refresh()
 
@@ -129,7 +137,7 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
             # Another thread may have refreshed the index between the two.
             if pages is before and _number("size", corpus.size) != self._searched:
                 raise ValueError("its index has lost sections, or has some that it was not given")
-        return _GuardedCorpus(corpus, self._work, self._guard, self, pages)
+        return _GuardedCorpus(corpus, self._work, self._guard, self._watched, pages)
 
     def _checked(self, method: str, result: Any) -> Any:
         if method == "vector_store" and result is not None:
@@ -143,9 +151,8 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
 
 
 class _GuardedCorpus(NamedInErrors[Corpus]):
-    """A corpus of a plugin, of an index with these files."""
+    """A corpus of a plugin, of an index with these files, which watches it."""
 
-    _answers = (ToolError, IndexDamaged)
     _methods = frozenset(["query_terms", "form_finder"]) | _methods_of(
         Corpus, LinkedCorpus, VectorCorpus, DistantCorpus, TextCorpus
     )
@@ -155,21 +162,15 @@ class _GuardedCorpus(NamedInErrors[Corpus]):
         stage: Corpus,
         work: ForeignWork,
         guard: PluginGuard,
-        index: _GuardedOpenIndex,
+        watched: Callable[[str], AbstractContextManager[None]],
         files: Container[str],
     ) -> None:
         super().__init__(stage, work, guard)
-        self._index = index
+        self._watched_by_index = watched
         self._files = files
 
-    @contextmanager
-    def _watched(self, method: str) -> Iterator[None]:
-        try:
-            with super()._watched(method):
-                yield
-        except IndexDamaged as error:
-            self._index.damage = error
-            raise
+    def _watched(self, method: str) -> AbstractContextManager[None]:
+        return self._watched_by_index(method)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return how many sections have each term."""

@@ -157,6 +157,7 @@ class GuardedLoader(NamedInErrors[Loader]):
     """A loader of a plugin: a file on which it fails is skipped; its last listing stays."""
 
     _answers = (ToolError,)
+    _methods = frozenset({"caching"})
 
     def __init__(
         self, stage: Loader, work: ForeignWork, guard: PluginGuard, *, strict: bool
@@ -238,6 +239,8 @@ class GuardedLoader(NamedInErrors[Loader]):
         return partial(self._loaded, getattr(self._stage, name))
 
     def _checked(self, method: str, result: Any) -> Any:
+        if method == "caching" and not isinstance(result, Loader):
+            raise TypeError(f"it returned a {type(result).__name__} and no loader")
         return check_toc(method, super()._checked(method, result))
 
     def load(self, root: Root, source: Source) -> Document:

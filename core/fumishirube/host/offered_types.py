@@ -96,7 +96,10 @@ def check_stage(stage: Stage) -> None:
         value = getattr(stage, name)
         if not isinstance(value, kind):
             raise TypeError(f"{name!r} is of the type {type(value).__name__}")
-    if not all(isinstance(need, str) for need in NEEDS.of(stage) or ()):
+    needs = NEEDS.of(stage) or ()
+    if isinstance(needs, str):
+        raise TypeError(f"'needs' is the text {needs!r}, not several; a tuple of one has a comma")
+    if not all(isinstance(need, str) for need in needs):
         raise TypeError("'needs' has something else than texts")
     _read_of(stage, _OF_STAGES)
 

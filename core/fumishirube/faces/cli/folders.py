@@ -85,14 +85,15 @@ def existing_folder(name: str, source: str, entered: str = ".") -> Path:
         there = mode_at(chosen)
         if S_ISDIR(there):
             mode_at(chosen / entered)  # fails if the folder may not be entered
-            return chosen
     except PermissionError as error:
         raise ConfigError(
             f"{source}: {chosen.name or name!r} may not be entered; change the permissions of that "
             "folder, or of those above it"
         ) from error
-    except OSError:  # a name that is too long, or links in a ring
+    except OSError:  # a name that is too long, or links in a ring: also those of a file in it
         pass
+    if S_ISDIR(there):
+        return chosen
     if S_ISREG(there):
         raise ConfigError(f"{source}: {chosen.name!r} is a file; name the folder that it is in")
     raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
