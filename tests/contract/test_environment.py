@@ -229,15 +229,20 @@ def test_a_root_that_no_folder_can_have_is_named(
 
 
 @pytest.mark.parametrize("words", [("ls",), ("ls", "--workspace", "."), ("ls", "--in", "m")])
-def test_a_folder_is_there_wherever_a_link_in_it_leads(
-    tmp_path: Path, words: tuple[str, ...]
+@pytest.mark.parametrize("leads", ["fumishirube.yaml", "nowhere.yaml", "m"])
+def test_a_configuration_that_is_no_file_is_not_taken_for_none(
+    tmp_path: Path, words: tuple[str, ...], leads: str
 ) -> None:
     for folder in (tmp_path / "manuals" / "m", tmp_path / "m"):
         folder.mkdir(parents=True)
         (folder / "a.md").write_text("# A\n", encoding="utf-8")
-    (tmp_path / "fumishirube.yaml").symlink_to("fumishirube.yaml")
+    (tmp_path / "fumishirube.yaml").symlink_to(leads)
     done = fumishirube(*words, cwd=tmp_path)
-    assert (done.code, "m" in done.out) == (0, True), done.err
+    if "--in" in words:  # the configuration of this folder is not that of the user
+        assert (done.code, "m" in done.out) == (0, True), done.err
+    else:
+        assert done.code == 2
+        assert "fumishirube.yaml: it is no file, or a link that leads to none" in done.err
 
 
 def test_a_variable_that_names_no_folder_is_named(tmp_path: Path) -> None:

@@ -170,10 +170,8 @@ def load_config(
     if file is not None:
         _require_file(file)
     classic_file = workspace / CLASSIC
-    written = read_yaml(path) if path.is_file() else YamlDocument(path.name)
-    further = (
-        read_yaml(classic_file) if classic and classic_file.is_file() else YamlDocument(CLASSIC)
-    )
+    written = _document(path)
+    further = _document(classic_file) if classic else YamlDocument(CLASSIC)
     values, sections = merge_classic(written.values, path.name, further)
     origins: dict[str, str] = {}
     places = source_places(further) | source_places(written)
@@ -199,6 +197,15 @@ def load_config(
         glossary=read_glossary(workspace),
         folders=resolved,
     )
+
+
+def _document(file: Path) -> YamlDocument:
+    """Read a file if there is one; what is none is not taken for the defaults."""
+    if file.is_file():
+        return read_yaml(file)
+    if os.path.lexists(file):
+        raise ConfigError(f"{file.name}: it is no file, or a link that leads to none; remove it")
+    return YamlDocument(file.name)
 
 
 def _require_file(file: Path) -> None:
