@@ -44,6 +44,7 @@ from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
 from fumishirube.surfaces import Diagnostic, HasDiagnostics
+from fumishirube.tools.citations import SCHEME
 
 _OTHER_PLUGIN = "update or uninstall the plugin, or leave it out of the configuration"
 
@@ -245,12 +246,12 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
                 remedy = f"run 'fumishirube index {manual} --rebuild'"
             yield Check("FAIL", subject, finding, remedy)
         return
-    yield from _indexed(subject, state)
+    yield from _indexed(manual, subject, state)
     yield from _unread(subject, context.unread_files(manual))
     yield from _unlisted(subject, context.manual(manual).unlisted())
 
 
-def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
+def _indexed(manual: str, subject: str, state: IndexState) -> Iterator[Check]:
     files = counted(state.files - len(state.skipped), "file")
     sections = counted(state.corpus.size, "section")
     if state.degraded:
@@ -267,7 +268,7 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
         reasons.setdefault(row.reason, []).append(row.path)
     for reason, paths in sorted(reasons.items()):
         skipped = f"skipped {counted(len(paths), 'file')}, {reason_text(reason)}: {listed(paths)}"
-        remedy = remedy_of_skipped(reason)
+        remedy = remedy_of_skipped(reason, f"{SCHEME}{manual}/{paths[0]}")
         yield Check("FAIL" if remedy else "ok", subject, skipped, remedy)
 
 
