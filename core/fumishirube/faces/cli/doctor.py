@@ -85,6 +85,7 @@ def _chosen(options: Namespace) -> Namespace:
 
 
 def _plugins(plugins: Plugins) -> Iterator[Check]:
+    observing = {plugin for plugin, _ in plugins.observers()}
     for report in plugins.reports:
         subject = f"plugin {report.plugin}"
         for problem in report.problems:
@@ -93,7 +94,7 @@ def _plugins(plugins: Plugins) -> Iterator[Check]:
         for deprecation in report.deprecations:
             yield Check("warn", subject, deprecation, f"update {report.distribution}")
         if not report.problems:
-            offers = counted(len(report.offers), "stage")
+            offers = counted(len(report.offers) + (report.plugin in observing), "part")
             finding = f"{report.status}, {report.distribution} {report.version}, offers {offers}"
             yield Check("ok", subject, finding)
 
