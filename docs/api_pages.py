@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
+from textwrap import indent
 from types import ModuleType
 from typing import Any
 
@@ -205,7 +206,7 @@ def _entry(module: ModuleType, home: ModuleType, name: str) -> str:
     value = getattr(module, name)
     parts = [f"## `{name}`", f"`from {module.__name__} import {name}`"]
     if inspect.isclass(value):
-        parts += [_doc(value), *_fields(value), *_methods(value)]
+        parts += [_doc(value), *_inherited(value), *_fields(value), *_methods(value)]
     elif callable(value) and hasattr(value, "__doc__") and not _is_alias(value):
         shown = inspect.unwrap(value)
         if inspect.isfunction(shown):
@@ -274,7 +275,18 @@ def _methods(kind: type) -> Iterator[str]:
             continue
         signature = "" if isinstance(member, property) else _signature(function)
         word = "async " if inspect.iscoroutinefunction(function) else ""
-        yield f"* `{word}{name}{signature}`: {first_sentences(function)}"
+        _, *further = (inspect.getdoc(function) or "").split("\n\n")
+        said = [f"* `{word}{name}{signature}`: {first_sentences(function)}"]
+        yield "\n\n".join([*said, *(indent(paragraph, "  ") for paragraph in further)])
+
+
+def _inherited(kind: type) -> Iterator[str]:
+    """Yield from which public ones a class derives; their members are with them."""
+    paths = (*MODULES, *(path for _, path in FURTHER.values()))
+    public = {name for module in map(importlib.import_module, paths) for name in module.__all__}
+    bases = [f"`{base.__name__}`" for base in kind.__bases__ if base.__name__ in public]
+    if bases:
+        yield f"It derives from {' and '.join(bases)}."
 
 
 def _signature(function: Callable[..., Any]) -> str:

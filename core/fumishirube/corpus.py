@@ -125,8 +125,8 @@ class ScoreCutoff(NamedTuple):
 class Corpus(Protocol):
     """The sections of one manual at one moment, and everything that stages may read of it.
 
-    Every corpus gives a clause the meaning that :func:`matches` gives it. Sections without a body
-    are stored and counted, but not searched.
+    Every corpus gives a clause the meaning that it has in a :class:`SequenceCorpus`. Sections
+    without a body are stored and counted, but not searched.
     """
 
     @property

@@ -120,7 +120,8 @@ class Ranking(NamedTuple):
     """Hits, best first, what was left out and why, and reports of stages.
 
     A scorer may report how many sections ``matched``, a fuser which ``terms`` it picked or dropped.
-    ``diagnostics`` are for people: nothing decides by them.
+    ``diagnostics`` are for people: nothing decides by them, and ``fumishirube trace export`` has
+    them. Why a single hit is there is said by its ``labels``, which ``--explain`` shows as marks.
     """
 
     hits: tuple[Hit, ...] = ()

@@ -161,6 +161,19 @@ LACKING = _method(
     "`lacking(stages)` returns what is missing in its pipeline, whose stages it gets by their key, "
     "such as `scorers`; none if nothing is.",
 )
+PLACE_SETTINGS = OptionalAttribute[tuple[str, ...]](
+    "stage",
+    "place_settings",
+    "The names of its settings that are paths of files or folders: one outside the workspace needs "
+    "trust.",
+    (),
+)
+TRUSTED_SETTINGS = OptionalAttribute[tuple[str, ...]](
+    "stage",
+    "trusted_settings",
+    "The names of its settings of which any value but the default needs trust, such as hosts.",
+    (),
+)
 USES = OptionalAttribute[Any](
     "surface",
     "uses",
@@ -178,4 +191,13 @@ PIPELINE_NAME = OptionalAttribute[Any](
     "pipeline_name",
     "The key of its stages below `pipelines`, otherwise its own name; it may be a setting.",
     None,
+)
+INSTRUCTIONS = OptionalAttribute[str](
+    "surface",
+    "instructions",
+    "Sentences for the model of a client, which reads them before it calls a tool.",
+    "",
+)
+SERVER_NAME = OptionalAttribute[str](
+    "surface", "server_name", "The name of a server that serves this surface alone.", ""
 )

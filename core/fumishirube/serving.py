@@ -135,7 +135,7 @@ class WebServer(Protocol):
         """Serve an ASGI application until the process is asked to stop.
 
         It gets the messages of ``lifespan`` too. ``ready`` is called with host and port as soon as
-        connections are accepted.
+        connections are accepted. What a page raises is logged, and answered as 500.
 
         Raises:
             RuntimeError: when the application does not start, or does not end, as it should.

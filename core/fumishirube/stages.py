@@ -91,7 +91,10 @@ class Loader(Protocol):
 
 @runtime_checkable
 class LinkLoader(Loader, Protocol):
-    """A loader that also finds links and front matter."""
+    """A loader that also finds links and front matter.
+
+    Surfaces over linked files, such as ``graph``, call it instead of ``load``; manuals do not.
+    """
 
     def load_with_links(self, root: Root, source: Source) -> Document:
         """Read a file with its links, facts and remarks.
@@ -150,7 +153,11 @@ class Tokenizer(Protocol):
     """Turns a text into terms."""
 
     def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a folded text, in order; no term contains white space."""
+        """Return the terms of a folded text, in order; no term contains white space.
+
+        Their order is their position in phrases. Folding leaves no upper case: words that only
+        case parts, as in ``camelCase``, are parted by a loader, in ``Section.searched``.
+        """
         ...
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
@@ -246,7 +253,11 @@ class OpenIndex(Protocol):
         ...
 
     def corpus(self, manual_id: str) -> Corpus:
-        """Return a view of the last commit that later commits do not change."""
+        """Return a view of the last commit that later commits do not change.
+
+        That is the last one that was read or made here: until :meth:`refresh`, those of other
+        processes are not seen.
+        """
         ...
 
     def close(self) -> None:
@@ -287,7 +298,11 @@ class StoresFiles(Protocol):
 
 @runtime_checkable
 class ListsStoredManuals(Protocol):
-    """An index with files of manuals that need no folder on this machine."""
+    """An index with files of manuals that need no folder on this machine.
+
+    Such a manual is not indexed here: its pages and files are those of the last commit, made by a
+    process that has the folder.
+    """
 
     def stored_manuals(self, fields: Fields) -> Sequence[str]:
         """Return the ids of these manuals, sorted.
@@ -357,5 +372,8 @@ class Refiner(Protocol):
     """Reorders or shortens a ranking."""
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-        """Return the ranking in its new order; dropped hits go into ``left_out``."""
+        """Return the ranking in its new order; dropped hits go into ``left_out``.
+
+        The order alone counts: scores are shown, and read by the refiners that follow.
+        """
         ...

@@ -247,7 +247,7 @@ class SurfaceContext(Protocol):
     def keep(self, name: str, make: Callable[[], T]) -> T:
         """Return the surface's object of a name; make it on first use.
 
-        An object with a method ``close`` is closed with the context.
+        With a method ``close`` it ends with the context; each process, person and reload has one.
         """
         ...
 
@@ -344,6 +344,8 @@ class HasLifespan(Protocol):
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Return a context manager that starts the background work, and ends it.
+
+        Each process of a server enters it, and a reload enters another one.
 
         Raises:
             AlreadyServed: when another process does it; the tools then only read.

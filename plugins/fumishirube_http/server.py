@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import math
 import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
 
@@ -21,6 +22,8 @@ from fumishirube import ConfigError
 from fumishirube.serving import SWITCH_SECONDS, exit_within
 from fumishirube_http.allowed_hosts import AllowedHostsMiddleware
 from fumishirube_http.protocol import CONNECTIONS, Connection
+
+_LOG = logging.getLogger("fumishirube.http")
 
 GRACE = 1.0
 """Seconds for requests in progress after the signal."""
@@ -125,7 +128,8 @@ class LocalServer:
                 await send(message)
 
             if scope["type"] != "lifespan":
-                await app(scope, receive, send)
+                with _named_failures():
+                    await app(scope, receive, send)
                 return
             try:
                 await app(scope, receive, noting_failures)
@@ -137,6 +141,18 @@ class LocalServer:
             serve(observed, listening, ready)
         if failures:
             raise RuntimeError(f"the application failed in its 'lifespan': {failures[0]}")
+
+
+@contextmanager
+def _named_failures() -> Iterator[None]:
+    """Log what a page raises; uvicorn's own log is off where no tools are served."""
+    try:
+        yield
+    except Exception as error:
+        first, *_ = [*str(error).splitlines(), ""]
+        fault = f"a page failed: {type(error).__name__}: {first[:300]}"
+        _LOG.exception("a page failed", extra={"fault": fault})
+        raise
 
 
 class _Server(uvicorn.Server):

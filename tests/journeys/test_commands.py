@@ -142,6 +142,45 @@ def test_an_application_of_a_stranger_that_fails_is_told(tmp_path: Path, start: 
     assert "the database is missing" in done.stderr
 
 
+PAGE = """
+import os, signal, threading, urllib.error, urllib.request
+from fumishirube.serving import web_server
+
+def add_arguments(parser): pass
+
+async def app(scope, receive, send):
+    if scope["type"] == "http":
+        raise RuntimeError("the database is missing")
+
+codes = []
+
+def visit(host, port):
+    try:
+        urllib.request.urlopen(f"http://{host}:{port}/", timeout=20)
+    except urllib.error.HTTPError as error:
+        codes.append(error.code)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def run(options):
+    server = web_server(options.plugins, "greet")
+    start = lambda host, port: threading.Thread(target=visit, args=(host, port)).start()
+    server.run(app, server.listen("127.0.0.1", 0, "--port"), start)
+    print(*codes)
+    return 0
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there SIGTERM ends a process at once")
+def test_a_page_of_a_stranger_that_fails_says_why(tmp_path: Path) -> None:
+    _stranger(tmp_path, "hello", GREET.format(name="greet", module="greeting", serves=False))
+    (tmp_path / "greeting.py").write_text(PAGE)
+    done = _run(tmp_path, "greet")
+    assert (done.returncode, done.stdout) == (0, "500\n")
+    assert done.stderr == "problem: a page failed: RuntimeError: the database is missing\n"
+    verbose = _run(tmp_path, "-v", "greet").stderr
+    assert 'raise RuntimeError("the database is missing")' in verbose
+
+
 def test_a_stranger_may_offer_another_way_to_serve(tmp_path: Path) -> None:
     _stranger(tmp_path, "hello", GREET.format(name="pigeon", module="greeting", serves=True))
     (tmp_path / "greeting.py").write_text(GREETING.format(argument="--pigeon"))
@@ -212,7 +251,7 @@ def test_an_installed_surface_brings_its_verb(plugin_venv: PluginVenv, tmp_path:
     (tmp_path / "manuals" / "m" / "terms.md").write_text(terms)
     (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: glossary}]\n")
     done = plugin_venv.fumishirube(tmp_path, "glossary", "sprocket")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0
     lines = ["- **sprocket**: a wheel with teeth", "   manual://m/terms.md#L2-L2"]
     assert done.stdout.splitlines() == lines
     assert plugin_venv.fumishirube(tmp_path, "glossary", "absent").returncode == 1
@@ -274,7 +313,7 @@ def test_without_a_slice_the_rest_works(tmp_path: Path, name: str) -> None:
     for surface in left:
         tool, arguments = CALLS[surface]
         done = run("call", tool, json.dumps(arguments))
-        assert ANSWERS[surface] in done.stdout, done.stderr
+        assert ANSWERS[surface] in done.stdout
 
 
 def test_without_the_stages_surfaces_that_use_none_work(tmp_path: Path) -> None:
@@ -290,7 +329,7 @@ def test_without_the_stages_surfaces_that_use_none_work(tmp_path: Path) -> None:
     (tmp_path / "manuals").mkdir()
     for command in (("vault", "ls"), ("tools",), ("plugins",)):
         done = run(*command)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0
         problem = (
             "surfaces[0]: pipelines.manual.loaders[0]: no loader is called 'markdown'; there are: "
         )

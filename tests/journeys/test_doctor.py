@@ -14,6 +14,7 @@ from threading import Event, Thread
 
 import manuals
 import pytest
+from strangers import stranger
 from warm_start import installed_script, warm_script
 
 from fumishirube.faces.cli.checks import installation, leftovers
@@ -222,6 +223,43 @@ def test_doctor_reports_an_old_index_whose_files_a_server_is_deleting(tmp_path: 
         ended.set()
         server.join()
     assert findings == {"1 folder with an index of other settings, or of another version, 0.3 MB"}
+
+
+STRICT = """
+from fumishirube import Stage, Source, Unreadable, hook
+
+class Strict(Stage):
+    def sources(self, root):
+        return [Source(file.path) for file in root.files() if file.path.endswith(".ini")]
+
+    def load(self, root, source):
+        raise Unreadable("line 1: a bracket is not closed", "ini-syntax")
+
+@hook
+def register_loaders(register):
+    register("strict", Strict)
+"""
+
+
+def test_a_reason_of_a_loaders_own_comes_with_the_command_that_shows_its_message(
+    tmp_path: Path,
+) -> None:
+    site = stranger(tmp_path / "site", "strict", STRICT)
+    manuals.write(tmp_path, ONE | {"a/b.ini": "[b"})
+    own = "pipelines: {manual: {loaders: [defaults, strict]}}\n"
+    (tmp_path / "fumishirube.yaml").write_text(own, encoding="utf-8")
+    done = doctor(tmp_path, PYTHONPATH=str(site))
+    (said,) = findings(done, "FAIL")
+    command = re.search(r"ini-syntax: b.ini; '(fumishirube read \S+)' says why", said)
+    assert command, said
+    shown = subprocess.run(
+        [warm_script(), *command[1].split()[1:], "--workspace", str(tmp_path)],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(site)},
+        check=False,
+    )
+    assert "line 1: a bracket is not closed" in shown.stderr
 
 
 def test_an_index_that_cannot_be_opened_is_made_anew(tmp_path: Path) -> None:

@@ -40,6 +40,13 @@ from fumishirube import Command, hook
 def register_commands(register):
     register(Command("greet", "say hello", "no_such_module.greeting"))
 """
+OBSERVER = """
+from fumishirube import hook
+
+@hook
+def search_finished(trace):
+    print("searched")
+"""
 VECTOR = (
     "add {use: vector} to pipelines.manual.scorers; "
     "write into fumishirube.yaml: pipelines: {manual: {embedder: hashing}}"
@@ -365,3 +372,14 @@ def test_a_slow_stage_is_named_with_its_seconds(workspace: Path, plugins: Path) 
 def test_the_list_of_plugins_is_as_before(workspace: Path) -> None:
     assert "manual  fumishirube " in run(workspace, "plugins").stdout
     assert json.loads(run(workspace, "plugins", "--json").stdout)
+
+
+def test_an_observer_is_listed_and_counted_like_a_stage(workspace: Path, plugins: Path) -> None:
+    stranger(plugins, "watcher", OBSERVER)
+    listed = run(workspace, "plugins").stdout.splitlines()
+    (at,) = (place for place, line in enumerate(listed) if line.startswith("watcher  "))
+    assert listed[at + 1] == "  observer: search_finished"
+    assert "watcher 1.0, offers 1 part\n" in run(workspace, "doctor").stdout
+    done = run(workspace, "plugins", "doctor", "watcher")
+    said = "ok  observer search_finished  it is called after each search"
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, said)

@@ -125,6 +125,13 @@ def test_how_to_make_change_and_use_public_objects_is_there() -> None:
     assert "class HasDiagnostics(Protocol)" in pages()["surfaces.md"]
 
 
+def test_all_that_a_method_says_is_there_and_what_its_class_inherits() -> None:
+    corpus = section("api-corpus", "## `Corpus`")
+    assert "  Sections without a body are counted here and in ``frequencies``" in corpus
+    assert "ConfigError: when the address" in section("api-serving", "## `WebServer`")
+    assert "It derives from `ToolHost`." in section("api-commands", "## `Application`")
+
+
 def section(page: str, heading: str) -> str:
     """Return what follows a heading of a page, up to the next one."""
     return pages()[f"{page}.md"].partition(f"{heading}\n")[2].partition("\n##")[0]

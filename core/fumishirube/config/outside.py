@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from fumishirube.config.configuration import LoadedConfig, shows
 from fumishirube.config.trust import TrustRequest
+from fumishirube.optional_attributes import PLACE_SETTINGS, TRUSTED_SETTINGS
 
 ALWAYS_USED = ("state", "runtime", "vault")
 """The roots that every process may write to: the vault holds statistics."""
@@ -58,13 +59,13 @@ def outside_settings(
 
     ``place_settings`` of the stage name files and folders; ``trusted_settings`` are the others.
     """
-    for name in getattr(type(stage), "place_settings", ()):
+    for name in PLACE_SETTINGS.of(type(stage)):
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
         if where not in loaded.origins:
             for place in (value,) if isinstance(value, str) else value or ():
                 yield from _requests(loaded, place, where)
-    for name in getattr(type(stage), "trusted_settings", ()):
+    for name in TRUSTED_SETTINGS.of(type(stage)):
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
         usual = type(stage).model_fields[name].get_default(call_default_factory=True)

@@ -17,6 +17,7 @@ from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
 from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.tool_host import ToolHost
+from fumishirube.optional_attributes import SERVER_NAME
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
 
@@ -137,5 +138,5 @@ def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator
 
 def server_name(application: ToolHost) -> str:
     """Return the server's name: that of its only surface, if that has one, or the default."""
-    names = application.texts("server_name", DISTRIBUTION)
+    names = application.texts(SERVER_NAME.name, DISTRIBUTION)
     return names[0] if len(names) == 1 else DISTRIBUTION

@@ -18,6 +18,7 @@ from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.memory import PeerProcesses, SearchMemory
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.optional_attributes import INSTRUCTIONS, SERVER_NAME
 from fumishirube.plugins.registry import SURFACES
 from fumishirube.surfaces import HasLifespan, SurfaceContext
 from fumishirube.tools.definitions import Tool
@@ -184,7 +185,7 @@ class ToolHost:
     @property
     def instructions(self) -> str:
         """The instructions for a client: those of each surface, and a warning."""
-        return " ".join([*filter(None, self.texts("instructions")), WARNING])
+        return " ".join([*filter(None, self.texts(INSTRUCTIONS.name)), WARNING])
 
     def greet(self) -> None:
         """Note that a client has shaken hands: indexing ahead of the calls need not wait for it."""
@@ -217,7 +218,7 @@ class ToolHost:
         """Make what surfaces of plugins offer, so that ``problems`` lists what is left out."""
         if any(entry.work for entry in self.served):
             self.drop_faulty_tools()
-            self.texts("server_name")
+            self.texts(SERVER_NAME.name)
 
     def texts(self, name: str, default: str = "") -> Sequence[str]:
         """Return a text of each surface, or the default; wrong ones are left out as problems."""

@@ -35,7 +35,8 @@ from fumishirube.tools.calls import call_tool
 from fumishirube.tools.schemas import check_schema, input_schema, output_schema
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-_METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
+_METHODS = {"GET", "POST"}
+_ROUTE = re.compile(r"/[a-z][a-z0-9_]{0,39}")
 _AWKWARD = (*TEXTS, "x" * 100_000, "../" * 50, "/etc/passwd", "a\x00b")
 
 
@@ -204,12 +205,12 @@ class SurfaceContract(StageContract[Surface]):
                 assert not attempts, f"{tool.name} tried to {', '.join(attempts)}"
 
     def test_routes_are_a_method_and_a_path(self) -> None:
-        """No two tools have the same route."""
+        """A route is ``GET`` or ``POST``, and ``/name``; no two tools have the same."""
         routes = [tool.http for tool in self._tools() if tool.http]
         assert len(routes) == len(set(routes)), f"routes repeat in {routes}"
         for method, path in routes:
-            assert method in _METHODS, f"{method!r} is no method"
-            assert path.startswith("/"), f"{path!r} does not begin with a slash"
+            assert method in _METHODS, f"the method is {method!r}; GET and POST are known"
+            assert _ROUTE.fullmatch(path), f"the path {path!r} is not of the form /name"
 
     def test_read_only_tools_destroy_nothing(self) -> None:
         """The annotations of a tool agree with each other."""

@@ -131,13 +131,14 @@ class Tool(Generic[P, A]):
 
     ``before`` is called with the raw arguments ahead of their check. ``run`` may be called from
     several threads. ``refused`` translates a failure for callers of this tool, given the arguments.
-    ``http`` names an HTTP endpoint of the tool's own, ``("GET", "/list_manuals")``, and
-    ``http_body`` the member of the answer that is the body of that endpoint, if not the whole
-    answer. ``pages`` names a list in the answer that may be long: clients get it in pages.
-    ``quotes`` says that answers contain text or names of documents, which are only data. ``text``
-    renders an answer as text for a model; the default is JSON. ``question`` returns a question for
-    the person, whose answer becomes an argument; ``view`` shows answers. Both are for clients that
-    support them. Without ``mcp`` the tool is offered in the other faces alone.
+    ``http`` names an HTTP endpoint of the tool's own: ``GET`` or ``POST``, and ``/`` with a name,
+    as in ``("GET", "/list_manuals")``. ``http_body`` is the member of the answer that is the body
+    of that endpoint, if not the whole answer. ``pages`` names a list in the answer that may be
+    long: clients get it in pages. ``quotes`` says that answers contain text or names of documents,
+    which are only data. ``text`` renders an answer as text for a model; the default is JSON.
+    ``question`` returns a question for the person, whose answer becomes an argument; ``view`` shows
+    answers. Both are for clients that support them. Without ``mcp`` the tool is offered in the
+    other faces alone.
     """
 
     name: str

@@ -403,6 +403,28 @@ class TestUnrouted(SurfaceContract):
     stage = _Unrouted()
 
 
+class _Folded(_Changed):
+    """Is reached below a folder, which the server leaves out."""
+
+    change: ClassVar[Mapping[str, Any]] = {"http": ("GET", "/text/count")}
+
+
+class TestFolded(SurfaceContract):
+    breaks = ("test_routes_are_a_method_and_a_path",)
+    stage = _Folded()
+
+
+class _Deleting(_Changed):
+    """Is reached by a method that the server leaves out."""
+
+    change: ClassVar[Mapping[str, Any]] = {"http": ("DELETE", "/text_count")}
+
+
+class TestDeleting(SurfaceContract):
+    breaks = ("test_routes_are_a_method_and_a_path",)
+    stage = _Deleting()
+
+
 class _Contradicting(_Changed):
     """Only reads, and destroys."""
 

@@ -44,6 +44,7 @@ from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
 from fumishirube.surfaces import Diagnostic, HasDiagnostics
+from fumishirube.tools.citations import SCHEME
 
 _OTHER_PLUGIN = "update or uninstall the plugin, or leave it out of the configuration"
 
@@ -84,6 +85,7 @@ def _chosen(options: Namespace) -> Namespace:
 
 
 def _plugins(plugins: Plugins) -> Iterator[Check]:
+    observing = {plugin for plugin, _ in plugins.observers()}
     for report in plugins.reports:
         subject = f"plugin {report.plugin}"
         for problem in report.problems:
@@ -92,7 +94,7 @@ def _plugins(plugins: Plugins) -> Iterator[Check]:
         for deprecation in report.deprecations:
             yield Check("warn", subject, deprecation, f"update {report.distribution}")
         if not report.problems:
-            offers = counted(len(report.offers), "stage")
+            offers = counted(len(report.offers) + (report.plugin in observing), "part")
             finding = f"{report.status}, {report.distribution} {report.version}, offers {offers}"
             yield Check("ok", subject, finding)
 
@@ -245,12 +247,12 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
                 remedy = f"run 'fumishirube index {manual} --rebuild'"
             yield Check("FAIL", subject, finding, remedy)
         return
-    yield from _indexed(subject, state)
+    yield from _indexed(manual, subject, state)
     yield from _unread(subject, context.unread_files(manual))
     yield from _unlisted(subject, context.manual(manual).unlisted())
 
 
-def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
+def _indexed(manual: str, subject: str, state: IndexState) -> Iterator[Check]:
     files = counted(state.files - len(state.skipped), "file")
     sections = counted(state.corpus.size, "section")
     if state.degraded:
@@ -267,7 +269,7 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
         reasons.setdefault(row.reason, []).append(row.path)
     for reason, paths in sorted(reasons.items()):
         skipped = f"skipped {counted(len(paths), 'file')}, {reason_text(reason)}: {listed(paths)}"
-        remedy = remedy_of_skipped(reason)
+        remedy = remedy_of_skipped(reason, f"{SCHEME}{manual}/{paths[0]}")
         yield Check("FAIL" if remedy else "ok", subject, skipped, remedy)
 
 

@@ -51,8 +51,11 @@ def _checks(name: str, options: Namespace) -> Iterator[Check]:
         yield from _absent(name, plugins)
         yield from _named_in_file(name, "", options)
         return
+    observing = {plugin for plugin, _ in plugins.observers()}
     for report in reports:
         yield from _loading(report)
+        if whole and report.plugin in observing:
+            yield Check("ok", "observer search_finished", "it is called after each search")
     if not any(report.offers for report in reports):
         return
     try:

@@ -52,6 +52,8 @@ def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault
     by_kind: dict[str, list[str]] = {}
     for kind, name in report.offers:
         by_kind.setdefault(kind, []).append(name)
+    if any(plugin == report.plugin for plugin, _ in plugins.observers()):
+        by_kind["observer"] = ["search_finished"]
     for kind, names in by_kind.items():
         yield f"  {kind}: {', '.join(names)}"
     findings = [fault.finding for fault in faults_of(report, faults)]

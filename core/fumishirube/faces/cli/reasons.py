@@ -33,8 +33,8 @@ _MEANINGS = {
     "forbidden": "the operating system does not open it",
 }
 AGAIN = "run 'fumishirube index' again later"
-_SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
+    "forbidden": "check the file and its permissions",
     "time_budget": AGAIN,
     "undecodable": "save it as UTF-8",
     "too_large": (
@@ -69,9 +69,13 @@ def reason_text(reason: str) -> str:
     return _MEANINGS.get(reason, reason.replace("_", " "))
 
 
-def remedy_of_skipped(reason: str) -> str:
-    """Return what to do about a file that could not be read; nothing if that does no harm."""
-    return "" if reason in _HARMLESS else _REMEDIES.get(reason, _SOME_REMEDY)
+def remedy_of_skipped(reason: str, citation: str) -> str:
+    """Return what to do about a file that could not be read; nothing if that does no harm.
+
+    The reason may be a loader's own: only its message, in an error for the ``citation``, says more.
+    """
+    says_more = f"'fumishirube read {citation}' says why"
+    return "" if reason in _HARMLESS else _REMEDIES.get(reason, says_more)
 
 
 def remedy_of_unlisted(reason: str) -> str:
