@@ -80,6 +80,15 @@ def register_refiners(register):
 """
 
 
+def configured(folder: Path, stages: str, odd: str) -> dict[str, Any]:
+    """Write a workspace with these stages; return where a command uses it with an odd plugin."""
+    workspace = write(folder / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
+    site = str(stranger(folder / "plugins", "looker", PLUGIN))
+    file = workspace / "fumishirube.yaml"
+    file.write_text(f"pipelines: {{manual: {{{stages}}}}}\n", encoding="utf-8")
+    return {"cwd": workspace, "environ": {"PYTHONPATH": site, "ODD": odd}}
+
+
 @pytest.mark.parametrize(
     ("stages", "problem"),
     [
@@ -97,17 +106,13 @@ def register_refiners(register):
 def test_the_answer_comes_without_the_stage_and_names_it(
     tmp_path: Path, stages: str, problem: str
 ) -> None:
-    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
-    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
-    environ = {"PYTHONPATH": site, "ODD": "applies=5"}
-    file = workspace / "fumishirube.yaml"
-    file.write_text(f"pipelines: {{manual: {{{stages}}}}}\n", encoding="utf-8")
-    done = fumishirube("find", "oil", "--json", cwd=workspace, environ=environ)
+    where = configured(tmp_path, stages, "applies=5")
+    done = fumishirube("find", "oil", "--json", **where)
     assert done.code == 0, done.err
     assert done.json["hits"]
     assert "of plugin 'looker' failed and was skipped" in str(done.json["coverage"]["degraded"])
     assert f"problem: plugin looker: {problem}" in done.err
-    listed = fumishirube("plugins", "--json", cwd=workspace, environ=environ).json
+    listed = fumishirube("plugins", "--json", **where).json
     (faults,) = (report["faults"] for report in listed if report["plugin"] == "looker")
     assert [fault.startswith(problem) for fault in faults] == [True]
 
@@ -126,11 +131,7 @@ def test_the_answer_comes_without_the_stage_and_names_it(
 def test_what_a_stage_says_of_itself_is_read_where_it_can_be_named(
     tmp_path: Path, odd: str, problem: str
 ) -> None:
-    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
-    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
-    file = workspace / "fumishirube.yaml"
-    file.write_text("pipelines: {manual: {loaders: [odd-loader]}}\n", encoding="utf-8")
-    done = fumishirube("find", "oil", cwd=workspace, environ={"PYTHONPATH": site, "ODD": odd})
+    done = fumishirube("find", "oil", **configured(tmp_path, "loaders: [odd-loader]", odd))
     assert done.code == 2
     assert "pipelines.manual.loaders[0]: loader 'odd-loader' of plugin looker: " in done.err
     assert problem in done.err
@@ -138,11 +139,7 @@ def test_what_a_stage_says_of_itself_is_read_where_it_can_be_named(
 
 @pytest.mark.parametrize("odd", ["last=None", "last='yes'", "generates='yes'", "needs=None"])
 def test_what_a_scorer_says_of_itself_may_be_none_or_else_is_true(tmp_path: Path, odd: str) -> None:
-    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
-    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
-    file = workspace / "fumishirube.yaml"
-    file.write_text("pipelines: {manual: {scorers: [odd-scorer, lexical]}}\n", encoding="utf-8")
-    done = fumishirube("find", "oil", cwd=workspace, environ={"PYTHONPATH": site, "ODD": odd})
+    done = fumishirube("find", "oil", **configured(tmp_path, "scorers: [odd-scorer, lexical]", odd))
     assert (done.code, "1. Oil" in done.out) == (0, True), done.err
 
 
@@ -156,11 +153,7 @@ def test_what_a_scorer_says_of_itself_may_be_none_or_else_is_true(tmp_path: Path
 def test_a_loader_that_cannot_use_a_cache_as_it_says_is_named(
     tmp_path: Path, odd: str, problem: str
 ) -> None:
-    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
-    site = str(stranger(tmp_path / "plugins", "looker", PLUGIN))
-    file = workspace / "fumishirube.yaml"
-    file.write_text("pipelines: {manual: {loaders: [remembered]}}\n", encoding="utf-8")
-    done = fumishirube("find", "oil", cwd=workspace, environ={"PYTHONPATH": site, "ODD": odd})
+    done = fumishirube("find", "oil", **configured(tmp_path, "loaders: [remembered]", odd))
     assert f"problem: plugin looker: loader 'remembered' failed: {problem}" in done.err
     assert "error: loader 'remembered' of plugin looker failed: TypeError" in done.err
 
